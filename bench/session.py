@@ -17,7 +17,7 @@ from bench.bisection import NothingGood
 from bench.machine import described
 from bench.outcome import Outcome
 from bench.settings import Progress, Settings, Surroundings
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.installation import CHECKOUT
 from system.cores import available_cores
 from testbed.description.input_errors import nearest
@@ -45,10 +45,8 @@ BENCHMARKS = {
 }
 
 
-class NoSuchBenchmark(NetBoxITError):
+class NoSuchBenchmark(WrongInput):
     """A benchmark of that name does not exist."""
-
-    exit_status = 2
 
 
 class TooFewCores(NetBoxITError):

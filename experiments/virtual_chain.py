@@ -19,7 +19,7 @@ import polars as pl
 
 from applications.udp_flow.application import UdpFlowOptions, flows, version
 from contracts.changes import ParameterChange
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.flow import ApplicationRecord, Flow
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
@@ -45,10 +45,8 @@ _NO_LAB = RealtimeSupport(fifo=False, budget_us=None, reason="virtual time")
 _LAB = "virtual"
 
 
-class NotVirtual(NetBoxITError):
+class NotVirtual(WrongInput):
     """Traffic that cannot be emulated segment by segment: it is no synthetic flow over IPv4, or it goes both ways."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

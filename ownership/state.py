@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from contracts import durable
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.permissions import user_name
 from ownership import locks
 from ownership.operators import NoPrivilege, operator
@@ -19,10 +19,8 @@ from ownership.operators import NoPrivilege, operator
 _OWNER = "owner"
 
 
-class NoSuchLab(NetBoxITError):
+class NoSuchLab(WrongInput):
     """There is no lab of that name."""
-
-    exit_status = 2
 
 
 class LabExists(NetBoxITError):

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from contracts import durable
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import Plan
 from results.flow_path import ends, kinds
@@ -37,10 +37,8 @@ _MOST_LINES = 6
 _NO_PARAMETERS = ("technology", "host", "io", "cores", "share")
 
 
-class PictureFailed(NetBoxITError):
+class PictureFailed(WrongInput):
     """A picture could not be written."""
-
-    exit_status = 2
 
 
 def write_picture(plan: Plan, written: Mapping[str, object], file: Path, *, overwrite: bool = False) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 
 SECTION, INTERFACE, SIMPLE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
 BYTE_ORDER_MAGIC = 0x1A2B3C4D
@@ -34,10 +34,8 @@ _MOST_INTERFACES = 4096
 _TIMES = range(-(2**63), 2**63)
 
 
-class BadCapture(NetBoxITError):
+class BadCapture(WrongInput):
     """The file is not a pcapng capture, or is damaged before its last block."""
-
-    exit_status = 2
 
     def __init__(self, file: Path | str, damage: str) -> None:
         super().__init__(f"{file} is damaged: {damage}")

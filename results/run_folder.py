@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from contracts.environment import Environment, FolderVersion
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.flow import ApplicationRecord, Flow
 from contracts.machines import MachinesRecord
 from contracts.netbox_configuration import netbox_configuration
@@ -43,16 +43,12 @@ from results.machines import Machines
 _COUNTS: Final = f"captures/{COUNTS_FILE}"
 
 
-class NoRun(NetBoxITError):
+class NoRun(WrongInput):
     """The folder is not a run folder, or holds nothing of a run yet."""
 
-    exit_status = 2
 
-
-class OtherVersion(NetBoxITError):
+class OtherVersion(WrongInput):
     """Another NetBoxIT wrote the folder, and means something else by its files."""
-
-    exit_status = 2
 
 
 @dataclass

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from contracts.errors import NetBoxITError, printable
+from contracts.errors import WrongInput, printable
 from ownership.operators import VARIABLE, operator
 from system import kernel
 
 
-class FileThere(NetBoxITError):
+class FileThere(WrongInput):
     """A file would be written over; nothing was done."""
-
-    exit_status = 2
 
 
 @contextmanager

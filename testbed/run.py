@@ -18,7 +18,7 @@ from applications.application import Hosts, programs_of
 from applications.registry import analyses, applications
 from contracts import durable
 from contracts.environment import Environment
-from contracts.errors import NetBoxITError, printable
+from contracts.errors import NetBoxITError, WrongInput, printable
 from contracts.plan import Plan, TrafficPlan
 from contracts.run_folder import ENVIRONMENT_FILE, PLAN_FILE, REFERENCE_FILE, RUN_FILE, TOPOLOGY_FILE, VERSION
 from contracts.run_records import RunRecord
@@ -50,10 +50,8 @@ _READY_DEADLINE_S = 90.0
 _DRAIN_S = 1.5
 
 
-class NoResults(NetBoxITError):
+class NoResults(WrongInput):
     """There is no folder for what a run leaves, and none can be made."""
-
-    exit_status = 2
 
 
 class NoReport(NetBoxITError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.plan import Plan
 from ownership import recorded
 from testbed.labs.lab import Lab
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from testbed.runs.measured_lab import MeasuredLab
 
 
-class OnSeveralMachines(NetBoxITError):
+class OnSeveralMachines(WrongInput):
     """A command works on one machine only, and what it names is on several, or on another one."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

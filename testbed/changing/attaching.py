@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from contracts.addresses import overlap, parse_interface
-from contracts.errors import NetBoxITError, listed
+from contracts.errors import WrongInput, listed
 from contracts.names import check_name, mac_address
 from contracts.plan import EquipmentKind, EquipmentPlan, InterfacePlan, MacvlanMode, NodePlan, Plan, WireEnd, WirePlan
 from ownership import recorded, state
@@ -31,10 +31,8 @@ from testbed.nodes.routers import is_click
 _MTU = 1500
 
 
-class BadAttachment(NetBoxITError):
+class BadAttachment(WrongInput):
     """What was asked for cannot be attached there, or nothing of that name is attached."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from testbed.description.input_errors import nearest
 from testbed.labs.lab import Lab
 from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable, is_click
 
 
-class BadHandler(NetBoxITError):
+class BadHandler(WrongInput):
     """The node has no handlers, or not that one."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

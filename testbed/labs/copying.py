@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from contracts.errors import NetBoxITError, printable
+from contracts.errors import NetBoxITError, WrongInput, printable
 from system.node_files import LONGEST_COPY
 from system.user_privileges import as_user, check_new
 from testbed.labs.lab import Lab
@@ -27,10 +27,8 @@ _CHUNK: Final = 1 << 20
 _LONGEST_CAUSE: Final = 400
 
 
-class BadCopy(NetBoxITError):
+class BadCopy(WrongInput):
     """The arguments of a copy do not name one file on this machine and one in a node."""
-
-    exit_status = 2
 
 
 class NotCopied(NetBoxITError):

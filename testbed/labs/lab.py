@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final
 
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.node_status import NetboxStatus
 from contracts.plan import NodePlan, Plan
 from contracts.run_folder import EVENTS_FILE
@@ -51,10 +51,8 @@ class NodeFailed(NetBoxITError):
     """A node ended, or does not get ready; the message holds the end of its log."""
 
 
-class NoSuchNode(NetBoxITError):
+class NoSuchNode(WrongInput):
     """The lab has no node of that name, or it is of another kind."""
-
-    exit_status = 2
 
 
 class Lab(AbstractContextManager["Lab"]):

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from contracts.control import Begun, CaptureState, NetboxCounters, RecordsWritten, Reopened, RunningStatistics
-from contracts.errors import NetBoxITError, printable
+from contracts.errors import NetBoxITError, WrongInput, printable
 from contracts.node_status import NetboxStatus
 from contracts.shapes import Shape, check
 from system import node_files
@@ -30,10 +30,8 @@ class ControlFailed(NetBoxITError):
     """A netbox does not answer at its control socket."""
 
 
-class ParameterRefused(NetBoxITError):
+class ParameterRefused(WrongInput):
     """A netbox refused a request; the message is its own."""
-
-    exit_status = 2
 
 
 class Control(AbstractContextManager["Control"]):

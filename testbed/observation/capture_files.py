@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.quantities import SIZE
 from results.pcapng import Packet, Point, Writer
 from system.user_privileges import as_user, check_new
@@ -26,10 +26,8 @@ _SMALLEST_BYTES: Final = 10_000
 _BUFFER: Final = 1 << 20
 
 
-class BadTarget(NetBoxITError):
+class BadTarget(WrongInput):
     """A capture cannot go where the user says."""
-
-    exit_status = 2
 
 
 class BadRing(BadTarget):

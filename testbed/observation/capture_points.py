@@ -7,16 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.plan import NodePlan, Plan, WireEnd
 from testbed.description.input_errors import nearest
 from testbed.description.wire_ends import ends_of
 
 
-class BadPoint(NetBoxITError):
+class BadPoint(WrongInput):
     """What is to be captured is not there, or cannot be captured."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

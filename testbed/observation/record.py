@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.quantities import RATE, TIME
 from contracts.run_folder import MACHINES_FILE
 from results import pcapng
@@ -47,10 +47,8 @@ _ETHERNET = 14
 _COLUMNS = {"identity": pl.UInt64, "time_ns": pl.Int64, "length": pl.Int64, "source": pl.String}
 
 
-class BadRecord(NetBoxITError):
+class BadRecord(WrongInput):
     """What is asked for cannot be recorded."""
-
-    exit_status = 2
 
 
 class NothingInCommon(NetBoxITError):

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.run_folder import PLAN_FILE
 from ownership import state
 from testbed.documents.kinds import WATCH
@@ -27,10 +27,8 @@ SHORTEST_S: Final = 0.2
 _EVENTS_KEPT: Final = 50
 
 
-class BadInterval(NetBoxITError):
+class BadInterval(WrongInput):
     """Labs cannot be looked at so often."""
-
-    exit_status = 2
 
 
 @dataclass

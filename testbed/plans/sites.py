@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final
 
-from contracts.errors import NetBoxITError, listed
+from contracts.errors import WrongInput, listed
 from contracts.installation import CHECKOUT
 from contracts.plan import HostPlan, Plan
 from system import interface_facts
@@ -92,10 +92,8 @@ def assumed(topology: Topology, facts: Facts, known: KnownMachines | None) -> Se
     return [Site(here, facts, here=True), *(Site(name, facts) for name in names if name != here)]
 
 
-class UnknownMachine(NetBoxITError):
+class UnknownMachine(WrongInput):
     """A node is on a machine of which nothing is known."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.names import BRIDGE, container_name, mac_address
 from contracts.plan import Limits, NodePlan
 from testbed.description.switch import Switch
@@ -22,10 +22,8 @@ _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _PORTS: Mapping[Datapath, Any] = {"kernel": "kernel", "userspace": "packet", "xdp": "xdp"}
 
 
-class NoDatapath(NetBoxITError):
+class NoDatapath(WrongInput):
     """A switch asks for a datapath that this host does not have."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

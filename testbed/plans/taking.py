@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.plan import Plan
 
 
-class NotTaken(NetBoxITError):
+class NotTaken(WrongInput):
     """The person names an interface that the lab does not take."""
-
-    exit_status = 2
 
 
 def named(plan: Plan, names: Sequence[str]) -> Plan:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from applications.application import ApplicationOptions
 from contracts.addresses import Address, Interface
-from contracts.errors import BadInput, BadTopology, NetBoxITError, listed
+from contracts.errors import BadInput, BadTopology, WrongInput, listed
 from contracts.plan import NodePlan, Plan, TrafficPlan
 from testbed.description.input_errors import nearest
 from testbed.description.topology import Topology, Traffic
@@ -26,10 +26,8 @@ from testbed.description.wiring_checks import traffic_problems
 from testbed.description.yaml_source import Location
 
 
-class BadDuration(NetBoxITError):
+class BadDuration(WrongInput):
     """A duration was given on the command line that an application cannot have, or none where one is needed."""
-
-    exit_status = 2
 
 
 def plan_traffic(topology: Topology, wiring: Wiring, duration_s: float | None) -> tuple[TrafficPlan, ...]:

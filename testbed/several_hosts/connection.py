@@ -16,7 +16,7 @@ from contextlib import suppress
 from types import NoneType
 from typing import IO, Any, Self, TypeVar, cast
 
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput
 from contracts.shapes import OtherShape, check
 from ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
@@ -70,10 +70,8 @@ class DamagedAnswer(NetBoxITError):
     """Another machine's answer has not the shape that belongs to the request."""
 
 
-class OtherVersion(NetBoxITError):
+class OtherVersion(WrongInput):
     """The other machine has another NetBoxIT."""
-
-    exit_status = 2
 
 
 class Connection:

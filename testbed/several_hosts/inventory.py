@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddress, ValidationError
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.installation import BUILD, CHECKOUT
 from ownership.operators import NoPrivilege, operator
 from testbed.description.input_errors import told
@@ -35,10 +35,8 @@ _READER: Final = Path(sys.executable).with_name("ansible-inventory")
 _READER_TIMEOUT_S: Final = 60.0
 
 
-class BadInventory(NetBoxITError):
+class BadInventory(WrongInput):
     """The inventory cannot be read, or says something that cannot be; nothing was created."""
-
-    exit_status = 2
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from contracts import durable
-from contracts.errors import BadInput, BadTopology, NetBoxITError
+from contracts.errors import BadInput, BadTopology, NetBoxITError, WrongInput
 from contracts.permissions import not_permitted
 from contracts.quantities import TIME, Quantity
 from ownership import operators
@@ -45,16 +45,12 @@ class Interrupted(BaseException):
     """
 
 
-class BadOption(NetBoxITError):
+class BadOption(WrongInput):
     """An option of the command line has a value that it cannot have."""
 
-    exit_status = 2
 
-
-class UsageError(NetBoxITError):
+class UsageError(WrongInput):
     """The command line itself is wrong; `remedy` says what tells how it is right."""
-
-    exit_status = 2
 
     def __init__(self, cause: str, remedy: str) -> None:
         self.cause, self.remedy = cause, remedy

@@ -21,7 +21,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from testbed.documents.watch import NodeFigures, Port
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing
@@ -32,10 +32,8 @@ _WIDE, _MIDDLE = 110, 76
 _UNITS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-class NoTerminal(NetBoxITError):
+class NoTerminal(WrongInput):
     """A view that changes needs a terminal."""
-
-    exit_status = 2
 
 
 def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
