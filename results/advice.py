@@ -87,7 +87,7 @@ def _of_limit(
     if any(netboxes[name]["overload_drops"] + netboxes[name]["send_drops"] for name in late):
         return
     worst = {name: max(lateness_us[name]["max"] or 0.0, lateness_us[name]["event"]["max"] or 0.0) / 1e6 for name in late}
-    name = max(worst, key=lambda one: worst[one])
+    name = max(worst, key=lambda netbox: worst[netbox])
     limit_s = _round_above(worst[name])
     if limit_s <= _LARGEST_LIMIT_S:
         yield (

@@ -92,13 +92,13 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
         for measured in seen.flows
     ]
     findings = [(analysis, analysis.judge(_evidence(run, name, seen.flows, flows))) for name, analysis in analyses.items()]
-    found = cast(
+    document = cast(
         "Metrics",
         _metrics(run, seen, flows, series, began_ns) | {analysis.key: list(judged.entries) for analysis, judged in findings},
     )
-    durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(found), indent=1, allow_nan=False) + "\n")
-    write_report(run, seen.alone, series, found, findings)
-    return found
+    durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(document), indent=1, allow_nan=False) + "\n")
+    write_report(run, seen.alone, series, document, findings)
+    return document
 
 
 def _check_rights(folder: Path) -> None:
@@ -166,7 +166,7 @@ def _evidence(run: RunFolder, application: str, measured: Sequence[Measured], fl
 def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series], began_ns: int) -> Metrics:
     alone = seen.alone
     nodes = run.lab.get("nodes", [])
-    counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
+    counted = {netbox: statistics for netbox, statistics in run.statistics.items() if statistics is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
     events = read_events(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
@@ -179,7 +179,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     ]
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, nodes, switches, events, others)
     judge_machines(run.plan, several, judged)
-    lateness_us = {name: metrics.lateness_us(one) for name, one in counted.items()}
+    lateness_us = {name: metrics.lateness_us(statistics) for name, statistics in counted.items()}
     duration_s = 0.0 if run.ended_ns is None else (run.ended_ns - began_ns) / 1e9
     judged.advice = advice(run.plan, counted, netboxes, lateness_us, nodes, duration_s)
     return {
@@ -198,7 +198,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
         "lateness_limit_us": run.plan.lateness_limit_s * 1e6,
         "began_ns": began_ns,
         "events": events,
-        "series": [one.summary() for one in series],
+        "series": [time_series.summary() for time_series in series],
         **several,
     }
 

@@ -81,9 +81,9 @@ class Capture:
         until = time.monotonic() + _START_DEADLINE_S
         while _CAPTURING not in self._said():
             if self._program.poll() is not None or time.monotonic() > until:
-                said = self._said().strip() or "nothing"
+                output = self._said().strip() or "nothing"
                 self.stop()
-                raise CaptureFailed(f"capturing on {self.interface} of {self.node} did not start; dumpcap said: {said}")
+                raise CaptureFailed(f"capturing on {self.interface} of {self.node} did not start; dumpcap said: {output}")
             time.sleep(0.02)
 
     def stop(self) -> None:

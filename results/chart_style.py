@@ -30,10 +30,10 @@ def panels(number: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, [figure.add_subplot(1, number, at + 1) for at in range(number)]
 
 
-def make_logarithmic(axes: Axes, way: Literal["x", "y"]) -> None:
+def make_logarithmic(axes: Axes, axis_name: Literal["x", "y"]) -> None:
     """Equal steps for equal ratios along one axis, which has its data already, with plain numbers, few of them."""
-    (axes.set_xscale if way == "x" else axes.set_yscale)("log")
-    axis = axes.xaxis if way == "x" else axes.yaxis
+    (axes.set_xscale if axis_name == "x" else axes.set_yscale)("log")
+    axis = axes.xaxis if axis_name == "x" else axes.yaxis
     least, most = axis.get_view_interval()
     steps = (1.0, 2.0, 5.0) if math.log10(most / least) < 2.5 else (1.0,)
     axis.set(

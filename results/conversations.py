@@ -77,7 +77,9 @@ def conversations(
     """
     here = {host: _between_hosts(plan, network, capture.besides) for host, capture in captures.items()}
     nothing = pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS})
-    sent = _keyed(pl.concat([nothing, *(known.filter(pl.col("source_host") == host) for host, known in here.items())]))
+    sent = _keyed(
+        pl.concat([nothing, *(host_packets.filter(pl.col("source_host") == host) for host, host_packets in here.items())])
+    )
     crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
     flows = []
     for group in _groups(sent):
@@ -97,7 +99,7 @@ def conversations(
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
                     flows.append(ConversationFlow(Measured(_NOBODY, called, paths, rows), group.count, dscp))
-    return flows, sum(captures[host].besides.height - known.height for host, known in here.items())
+    return flows, sum(captures[host].besides.height - host_packets.height for host, host_packets in here.items())
 
 
 def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:
@@ -109,12 +111,12 @@ def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataF
         for interface in node.interfaces
         for address in interface.addresses
     }
-    known = seen.with_columns(
+    packets = seen.with_columns(
         pl.col(end).replace_strict(hosts, default=None, return_dtype=pl.String).alias(f"{end}_host")
         for end in ("source", "destination")
     ).filter(pl.col("source_host").is_not_null() & (pl.col("source_host") != pl.col("destination_host")))
-    joined = [pair for pair in known.select(*_HOSTS).unique().iter_rows() if _is_joined(network, *pair)]
-    return known.join(pl.DataFrame(joined, schema=_HOSTS, orient="row"), on=list(_HOSTS), how="semi", maintain_order="left")
+    joined = [pair for pair in packets.select(*_HOSTS).unique().iter_rows() if _is_joined(network, *pair)]
+    return packets.join(pl.DataFrame(joined, schema=_HOSTS, orient="row"), on=list(_HOSTS), how="semi", maintain_order="left")
 
 
 def _is_joined(network: Network, source: str, destination: str) -> bool:

@@ -46,15 +46,15 @@ class Series:
 
     def summary(self) -> Constant | Gauge | Counter:
         """An entry of `series` in metrics.json."""
-        told: SeriesTold = {"netbox": self.netbox, "station": self.station, "name": self.name, "kind": self.kind}
+        labels: SeriesTold = {"netbox": self.netbox, "station": self.station, "name": self.name, "kind": self.kind}
         if self.kind == "constant":
-            return {**told, "value": float(self.values[0])}
+            return {**labels, "value": float(self.values[0])}
         if self.kind == "gauge":
-            return {**told, "min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
+            return {**labels, "min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
         _, rates = self.shown()
         grown = float(self.values[-1] - self.values[0])
         per_s = grown / float(self.times_s[-1] - self.times_s[0])
-        return {**told, "total": grown, "per_s": per_s, "most_per_s": float(rates.max())}
+        return {**labels, "total": grown, "per_s": per_s, "most_per_s": float(rates.max())}
 
 
 def all_series(table: pl.DataFrame) -> Iterator[Series]:

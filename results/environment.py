@@ -87,9 +87,9 @@ def lab_environment(
     return {
         "nodes": nodes,
         "offloads": {
-            f"{node.name} {one.name}": _offloads(node.namespace, one.name)
+            f"{node.name} {interface.name}": _offloads(node.namespace, interface.name)
             for node in plan.nodes
-            for one in plan.kernel_interfaces(node)
+            for interface in plan.kernel_interfaces(node)
         },
         "steal_ratio": stolen.pop("all"),
         "steal_by_core": stolen,

@@ -45,8 +45,8 @@ def read_events(
     """
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
     announced = [event for event in _announced(journals, began_ns) if _EARLIEST_S <= event["time_s"] <= until_s]
-    made = [_made(line, announced, machines, began_ns) for line in read_lines(events_file, EventRecord)]
-    return sorted([*made, *announced], key=lambda event: float(event["time_s"]))
+    run_events = [_made(line, announced, machines, began_ns) for line in read_lines(events_file, EventRecord)]
+    return sorted([*run_events, *announced], key=lambda event: float(event["time_s"]))
 
 
 def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[Event]:

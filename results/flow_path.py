@@ -197,13 +197,13 @@ class Network:
                 before = [chain.followed_by(*there[entry], at) for chain, there in best if entry in there]
                 if not before or exit_ not in self._other:
                     continue
-                chain, there = min(before, key=lambda one: one.order), self._reach([exit_], seen)
+                chain, there = min(before, key=lambda candidate: candidate.order), self._reach([exit_], seen)
                 if not (fate := crossings[at].fate):
                     best.append((chain, there))
             else:
                 chain, there = best[0]
-            if found := [there[goal] for goal in goals if goal in there]:
-                cost, steps = min(found)
+            if paths_to_goals := [there[goal] for goal in goals if goal in there]:
+                cost, steps = min(paths_to_goals)
                 whole = chain.followed_by(cost, steps, None)
                 if not arrived:
                     whole_chains.append(((-len(chain.crossings), chain.skipped, *cost, fate == 0), whole))
@@ -211,7 +211,7 @@ class Network:
                     whole_chains.append((whole.order, whole))
         if not whole_chains:
             raise NoPath(f"no wires lead from {source} to {destination} in this plan")
-        return min(whole_chains, key=lambda one: one[0])[1]
+        return min(whole_chains, key=lambda ranked_chain: ranked_chain[0])[1]
 
     def _reach(self, starts: Iterable[WireEnd], seen: Set[tuple[str, str]]) -> _Reached:
         """How a frame that leaves by one of these ports comes to each port, at the least cost."""

@@ -108,15 +108,15 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     damaged: dict[Path, str] = {}
     for seen in _whole_packets(paths, damaged):
         end = max(end, seen.time_ns)
-        if (found := packet(seen.data)) is None:
+        if (ip_packet := packet(seen.data)) is None:
             continue
-        row = (identity(seen.data), seen.time_ns, found.ethernet_bytes, found.payload_bytes)
-        own = [at for at in flows_of.get(found[:3], ()) if found.is_datagram and _is_of(found, flows[at])]
+        row = (identity(seen.data), seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
+        own = [at for at in flows_of.get(ip_packet[:3], ()) if ip_packet.is_datagram and _is_of(ip_packet, flows[at])]
         for at in own:
-            header = rtp(found.payload) if flows[at].rtp_clock_hz else None
+            header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
             rows[at].append((*row, *(header or (None, None))))
         if not own:
-            besides.append((*found[:6], *row, None, None))
+            besides.append((*ip_packet[:6], *row, None, None))
     return Capture(
         {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()},
         end,
@@ -158,8 +158,8 @@ def follow(
     arrived = _numbered(received).select("identity", "copy", received_ns="time_ns")
     rows = rows.join(arrived, on=["identity", "copy"], how="left", maintain_order="left").with_row_index("number")
     rows = rows.with_columns(pl.col("number").cast(pl.Int64), flow=pl.lit(flow.name), direction=pl.lit(flow.direction))
-    known, codes = _crossings(flow, network, records, rows)
-    rows = rows.join(known, on="number", how="left", maintain_order="left")
+    passage_lists, codes = _crossings(flow, network, records, rows)
+    rows = rows.join(passage_lists, on="number", how="left", maintain_order="left")
     for (wire, node), table in tunnels.items():
         there = _of_frames(table, rows, "time_ns", []).group_by("number").agg(pl.col("time_ns").min().alias(_seen_at(wire, node)))
         rows = rows.join(there, on="number", how="left", maintain_order="left")
@@ -183,16 +183,16 @@ def _crossings(flow: Flow, network: Network, records: pl.DataFrame, rows: pl.Dat
 
     A flooded frame has one for each station.
     """
-    found = _of_frames(records, rows, "in_ns", ["netbox"])
-    kinds = found.select(_KIND).unique(maintain_order=True)
+    matched_records = _of_frames(records, rows, "in_ns", ["netbox"])
+    kinds = matched_records.select(_KIND).unique(maintain_order=True)
     crossings = [network.crossing(*kind) for kind in kinds.iter_rows()]
     distances = network.distances(flow.source)
     kinds = kinds.with_columns(
         code=pl.Series(range(kinds.height), dtype=pl.UInt32),
         distance=pl.Series([distances.get((crossing.netbox, crossing.entered), 0) for crossing in crossings], dtype=pl.Int64),
     )
-    found = found.join(kinds, on=_KIND).sort("number", "in_ns", "distance", "out_ns", "code")
-    return found.group_by("number", maintain_order=True).agg("code", "in_ns", "out_ns"), crossings
+    matched_records = matched_records.join(kinds, on=_KIND).sort("number", "in_ns", "distance", "out_ns", "code")
+    return matched_records.group_by("number", maintain_order=True).agg("code", "in_ns", "out_ns"), crossings
 
 
 def _of_frames(seen: pl.DataFrame, rows: pl.DataFrame, time: str, at: list[str]) -> pl.DataFrame:
@@ -215,8 +215,8 @@ def _of_frames(seen: pl.DataFrame, rows: pl.DataFrame, time: str, at: list[str])
         .iter_rows()
         for now, number in _matched(in_order, numbers, sent, received)
     ]
-    found = pl.DataFrame(matched, schema={**{name: seen.schema[name] for name in places}, "number": pl.Int64}, orient="row")
-    return pl.concat([once, seen.join(found, on=places)])
+    matches = pl.DataFrame(matched, schema={**{name: seen.schema[name] for name in places}, "number": pl.Int64}, orient="row")
+    return pl.concat([once, seen.join(matches, on=places)])
 
 
 def _matched(times: list[int], numbers: list[int], sent: list[int], received: list[int | None]) -> Iterator[tuple[int, int]]:
@@ -295,9 +295,9 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(copy=pl.int_range(pl.len()).over("identity"))
 
 
-def _is_of(found: Packet, flow: Flow) -> bool:
+def _is_of(ip_packet: Packet, flow: Flow) -> bool:
     """Whether its ports are the flow's."""
-    return _within(found.source_port, flow.source_ports) and _within(found.destination_port, flow.destination_ports)
+    return _within(ip_packet.source_port, flow.source_ports) and _within(ip_packet.destination_port, flow.destination_ports)
 
 
 def _within(port: int, ports: tuple[int, int] | None) -> bool:

@@ -31,15 +31,15 @@ class Clock:
     error_ns: int | None = 0
 
     @classmethod
-    def of(cls, told: ClockReadings) -> Self:
+    def of(cls, record: ClockReadings) -> Self:
         """By the readings of hosts.json, `before` and `after`; either may be null."""
-        readings = [one for one in (told.get("before"), told.get("after")) if one]
+        readings = [reading for reading in (record.get("before"), record.get("after")) if reading]
         if not readings:
             return cls(error_ns=None)
         first, last = readings[0], readings[-1]
         elapsed = last["at_ns"] - first["at_ns"]
         drift = (last["offset_ns"] - first["offset_ns"]) / elapsed if elapsed > 0 else 0.0
-        return cls(first["offset_ns"], first["at_ns"], drift, max(one["error_ns"] for one in readings))
+        return cls(first["offset_ns"], first["at_ns"], drift, max(reading["error_ns"] for reading in readings))
 
     @property
     def own(self) -> bool:
@@ -88,7 +88,9 @@ class Machines:
         return cls(
             record or _NO_MACHINES,
             places={node.name: node.host for node in plan.nodes},
-            began_ns={name: began_ns for name, one in lab.get("hosts", {}).items() if (began_ns := one.get("began_ns"))},
+            began_ns={
+                name: began_ns for name, host_record in lab.get("hosts", {}).items() if (began_ns := host_record.get("began_ns"))
+            },
         )
 
     @property

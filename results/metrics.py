@@ -184,7 +184,7 @@ def per_second(rows: pl.DataFrame, began_ns: int) -> Seconds | None:
 
 def gap_metrics(gap: Gap, direction: Direction, us: Values) -> GapFigures:
     """An entry of `gaps`: the time between two points of measurement: in routers, switches, or wires and the hosts' stacks."""
-    told: GapFigures = {
+    figures: GapFigures = {
         "name": gap.name,
         "direction": direction,
         "from": gap.before,
@@ -193,7 +193,7 @@ def gap_metrics(gap: Gap, direction: Direction, us: Values) -> GapFigures:
         "switches": list(gap.switches),
         "us": summary(us),
     }
-    return {**told, "tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else told
+    return {**figures, "tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else figures
 
 
 def gaps_us(path: FlowPath, rows: pl.DataFrame) -> Iterator[tuple[Gap, Values]]:
@@ -226,9 +226,9 @@ def overhead_by_tunnels_us(path: FlowPath, rows: pl.DataFrame) -> tuple[Values, 
         for gap, _, _ in _emulated(path)
         for tunnel in gap.tunnels
     ]
-    known = rows.filter(_whole(path) & pl.all_horizontal(pl.lit(True), *(time.is_not_null() for time in inside)))
-    tunnels = _sums_us(known, inside)
-    return tunnels, overhead_us(path, known) - tunnels
+    measured_rows = rows.filter(_whole(path) & pl.all_horizontal(pl.lit(True), *(time.is_not_null() for time in inside)))
+    tunnels = _sums_us(measured_rows, inside)
+    return tunnels, overhead_us(path, measured_rows) - tunnels
 
 
 def _emulated(path: FlowPath) -> list[tuple[Gap, str, str]]:

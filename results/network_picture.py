@@ -95,9 +95,9 @@ def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *
     A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below. The machines of a
     lab over several are frames, one below the other, and wires between them are dashed.
     """
-    joined = [(one.node, other.node) for one, other in ends(plan)]
+    joined = [(first_end.node, second_end.node) for first_end, second_end in ends(plan)]
     machines = {node.name: node.host for node in plan.nodes}
-    machines |= {other: machines[one] for one, other in joined if other not in machines}
+    machines |= {neighbour: machines[node] for node, neighbour in joined if neighbour not in machines}
     boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds(plan).items()}
     roots = _trees(boxes, joined, right)
     columns = max((box.column for box in boxes.values()), default=0) + 1
@@ -146,9 +146,9 @@ def _trees(boxes: Mapping[str, Box], joined: Sequence[tuple[str, str]], right: s
     What is reached from another machine is a root, too.
     """
     beside: dict[str, list[str]] = {name: [] for name in boxes}
-    for one, other in joined:
-        beside[one].append(other)
-        beside[other].append(one)
+    for node, neighbour in joined:
+        beside[node].append(neighbour)
+        beside[neighbour].append(node)
     roots: list[Box] = []
     seen: set[str] = set()
     for first in [*([right] if right in beside else []), *reversed(beside)]:
@@ -190,7 +190,7 @@ def _draw(
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}{box} role="img" aria-label="the network">']
     if alone:
         parts.append(f'<rect width="{width}" height="{height:.0f}" fill="#fff"/>')
-    drawn = [*frames, *(_wire(boxes[one], boxes[other]) for one, other in wires), *map(_box, boxes.values())]
+    drawn = [*frames, *(_wire(boxes[node], boxes[neighbour]) for node, neighbour in wires), *map(_box, boxes.values())]
     return "".join([*parts, *drawn, "</svg>"])
 
 

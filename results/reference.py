@@ -71,7 +71,14 @@ def compare(reference: Reference, flows: Sequence[metrics_document.Flow]) -> Com
     """Each figure of the reference for which the run has one: the first flow of that kind and direction."""
     table: Comparisons = {}
     for figures in reference.flows:
-        flow = next((one for one in flows if (one["kind"], one["direction"]) == (figures.kind, figures.direction)), None)
+        flow = next(
+            (
+                candidate
+                for candidate in flows
+                if (candidate["kind"], candidate["direction"]) == (figures.kind, figures.direction)
+            ),
+            None,
+        )
         if flow is None:
             continue
         for measure, values, summary in (

@@ -72,10 +72,10 @@ def _harmless(value: object) -> object:
 def _parts(
     environment: Environment, findings: Sequence[tuple[ApplicationAnalysis, Findings]], *, beside_flows: bool
 ) -> Iterator[Markup]:
-    for analysis, one in findings:
+    for analysis, judged in findings:
         if analysis.template is not None and analysis.beside_flows == beside_flows:
             own = environment.overlay(loader=FileSystemLoader(analysis.template.parent))
-            yield Markup(own.get_template(analysis.template.name).render(**one.drawn()))
+            yield Markup(own.get_template(analysis.template.name).render(**judged.drawn()))
 
 
 def _context(
@@ -85,19 +85,19 @@ def _context(
     document: Metrics,
     findings: Sequence[tuple[ApplicationAnalysis, Findings]],
 ) -> dict[str, object]:
-    given = reference.load(run.path / REFERENCE_FILE)
+    reference_figures = reference.load(run.path / REFERENCE_FILE)
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(document["flows"])], measured[len(document["flows"]) :]
-    names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
+    names = list(dict.fromkeys(conversation.flow.name for conversation in others))[:_CONVERSATIONS_DRAWN]
     limits_us = sorted({kept["limit_us"] for kept in document["netboxes"].values()})
-    charted = [*flows, *(one for one in others if one.flow.name in names)]
+    charted = [*flows, *(conversation for conversation in others if conversation.flow.name in names)]
     return {
         **{name: document[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
         "plan": run.plan,
         "started": _moment(run.record["started"] if run.record else None),
         "ended": _moment(run.record["ended"] if run.record else None),
         "folder": run.path.resolve().name,
-        "key_figures": _key_figures(document, [figure for _, one in findings for figure in one.key_figures[:_KEY_FIGURES]]),
+        "key_figures": _key_figures(document, [figure for _, judged in findings for figure in judged.key_figures[:_KEY_FIGURES]]),
         "network": picture(run.plan, network_words(run.plan, topology_data(run.path / TOPOLOGY_FILE)), rightmost(run.plan)),
         "paths": [flow for flow in document["flows"] if len(flow["paths"]) > 1],
         "path_changes_shown": _PATH_CHANGES_SHOWN,
@@ -106,10 +106,11 @@ def _context(
             for flow in document["flows"]
             for loss in flow["losses"]
         ],
-        "reference": given,
-        "comparison": _comparison(given, document["flows"]) if given else None,
+        "reference": reference_figures,
+        "comparison": _comparison(reference_figures, document["flows"]) if reference_figures else None,
         "breakdown": {
-            (one.kind, one.direction): _breakdown(document, one.kind, one.direction) for one in (given.flows if given else ())
+            (figures.kind, figures.direction): _breakdown(document, figures.kind, figures.direction)
+            for figures in (reference_figures.flows if reference_figures else ())
         },
         "delay_charts": list(_delay_charts(charted)),
         **course(charted, series, document),
@@ -179,10 +180,10 @@ def _segment_chart(segments: Sequence[Segment]) -> str | None:
     return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
 
 
-def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
+def _comparison(reference_figures: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
     """One row a figure, one group of columns a flow."""
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
-    cells = reference.compare(given, flows)
+    cells = reference.compare(reference_figures, flows)
     shown = list(dict.fromkeys(flow for flow, _ in cells))
     rows = [
         {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((flow, (measure, name))) for flow in shown]}

@@ -27,7 +27,7 @@ def combined(starts: Sequence[NetboxStatistics | None]) -> NetboxStatistics | No
 
 def _combined(starts: Sequence[NetboxStatistics]) -> NetboxStatistics:
     first, last = starts[0], starts[-1]
-    found: NetboxStatistics = {
+    totals: NetboxStatistics = {
         "epoch_ns": first["epoch_ns"],
         "ports": [
             _added([port for start in starts for port in start["ports"] if port["name"] == own["name"]]) for own in last["ports"]
@@ -48,33 +48,35 @@ def _combined(starts: Sequence[NetboxStatistics]) -> NetboxStatistics:
         "segment": last["segment"],
     }
     usages = [start["scheduler"] for start in starts if "scheduler" in start]
-    return {**found, "scheduler": _added(usages)} if usages else found
+    return {**totals, "scheduler": _added(usages)} if usages else totals
 
 
 def _added(counted: Sequence[Mapping[str, Any]]) -> Any:
     """The sum of each counter; what is no number, as a port's name, is the same in all of them."""
-    return {key: value if isinstance(value, str) else sum(one[key] for one in counted) for key, value in counted[-1].items()}
+    return {
+        key: value if isinstance(value, str) else sum(counters[key] for counters in counted) for key, value in counted[-1].items()
+    }
 
 
 def _frames(counted: Sequence[FrameCounters]) -> FrameCounters:
     lost: dict[str, Count] = {
-        reason: sum(one["lost"].get(reason, 0) for one in counted)
-        for reason in dict.fromkeys(reason for one in counted for reason in one["lost"])
+        reason: sum(counters["lost"].get(reason, 0) for counters in counted)
+        for reason in dict.fromkeys(reason for counters in counted for reason in counters["lost"])
     }
     return {
-        "delivered": sum(one["delivered"] for one in counted),
-        "lost": lost | {POWER: sum(one["inside"] for one in counted[:-1])},
+        "delivered": sum(counters["delivered"] for counters in counted),
+        "lost": lost | {POWER: sum(counters["inside"] for counters in counted[:-1])},
         "inside": counted[-1]["inside"],
-        "emitted": sum(one.get("emitted", 0) for one in counted),
-        "absorbed": sum(one["absorbed"] for one in counted),
+        "emitted": sum(counters.get("emitted", 0) for counters in counted),
+        "absorbed": sum(counters["absorbed"] for counters in counted),
     }
 
 
 def _lateness(measured: Sequence[Mapping[str, Any]]) -> LatenessCounters:
     """Without the histogram."""
-    values = {key: [one[key] for one in measured if key in one] for key in _WORST}
-    worst = {key: max(found) for key, found in values.items() if found}
+    values = {key: [lateness[key] for lateness in measured if key in lateness] for key in _WORST}
+    worst = {key: max(figures) for key, figures in values.items() if figures}
     return cast(
         LatenessCounters,
-        {**_added([{key: one[key] for key in ("count", "missed", "sum")} for one in measured]), "up_to": [], **worst},
+        {**_added([{key: lateness[key] for key in ("count", "missed", "sum")} for lateness in measured]), "up_to": [], **worst},
     )

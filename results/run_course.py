@@ -36,9 +36,9 @@ def course(measured: Sequence[Measured], series: Sequence[Series], document: Met
 
 def _listed(events: Sequence[Event]) -> list[Event]:
     """All, or when they are too many what the run did and the first of the others."""
-    made = [event for event in events if event["by_run"]][:_MOST_LISTED]
-    others = [event for event in events if not event["by_run"]][: _MOST_LISTED - len(made)]
-    return sorted([*made, *others], key=lambda event: float(event["time_s"]))
+    run_events = [event for event in events if event["by_run"]][:_MOST_LISTED]
+    others = [event for event in events if not event["by_run"]][: _MOST_LISTED - len(run_events)]
+    return sorted([*run_events, *others], key=lambda event: float(event["time_s"]))
 
 
 def _lane(event: Event) -> str:

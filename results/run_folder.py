@@ -67,8 +67,8 @@ class RunFolder:
     environment: Environment = field(init=False)
 
     def __post_init__(self) -> None:
-        told = self._known(ENVIRONMENT_FILE, FolderVersion)
-        version = VERSION if told is None else told.get("run_folder", 1)
+        record = self._known(ENVIRONMENT_FILE, FolderVersion)
+        version = VERSION if record is None else record.get("run_folder", 1)
         if version != VERSION:
             raise OtherVersion(
                 f"{self.path} is a run folder of version {version!r}, and this NetBoxIT reads version {VERSION}; "
@@ -129,8 +129,8 @@ class RunFolder:
     def began_ns(self) -> int | None:
         """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
         netboxes = self.named("netbox")
-        told = (own.began_ns for name, own in self.journals.items() if name in netboxes)
-        return self.lab.get("began_ns") or min(told, default=None)
+        beginnings_ns = (own.began_ns for name, own in self.journals.items() if name in netboxes)
+        return self.lab.get("began_ns") or min(beginnings_ns, default=None)
 
     @property
     def ended_ns(self) -> int | None:

@@ -18,15 +18,15 @@ def summary(values: Values | Sequence[float]) -> Summary | None:
 
     A percentile is the smallest value that at least so many per cent of all do not exceed, so it is one that occurred.
     """
-    given = np.asarray(values, dtype=float)
-    if given.size == 0:
+    array = np.asarray(values, dtype=float)
+    if array.size == 0:
         return None
-    p50, p99, p99_9 = np.percentile(given, [50, 99, 99.9], method="inverted_cdf")
+    p50, p99, p99_9 = np.percentile(array, [50, 99, 99.9], method="inverted_cdf")
     return {
-        "count": int(given.size),
-        "mean": float(given.mean()),
-        "min": float(given.min()),
-        "max": float(given.max()),
+        "count": int(array.size),
+        "mean": float(array.mean()),
+        "min": float(array.min()),
+        "max": float(array.max()),
         "p50": float(p50),
         "p99": float(p99),
         "p99_9": float(p99_9),

@@ -112,5 +112,5 @@ def _direction(machines: Machines, wire: str, near: WireEnd, far: WireEnd, measu
 
 
 def _summary(delays: Values) -> TunnelDelay | None:
-    found = summary(delays)
-    return None if found is None else {**found, "p90": float(np.percentile(delays, 90, method="inverted_cdf"))}
+    figures = summary(delays)
+    return None if figures is None else {**figures, "p90": float(np.percentile(delays, 90, method="inverted_cdf"))}

@@ -151,14 +151,14 @@ def _drill(kept: Timekeeping) -> str:
     """What the run itself did to the netbox's time, so that nobody looks for it at the host."""
     if not (freezes := kept["freezes"]):
         return ""
-    told = ", ".join(f"{freeze['for_s'] * 1e3:,.0f} ms at {freeze['at_s']:.1f} s" for freeze in freezes[:_MOST_FREEZES])
+    moments = ", ".join(f"{freeze['for_s'] * 1e3:,.0f} ms at {freeze['at_s']:.1f} s" for freeze in freezes[:_MOST_FREEZES])
     more = f" and {len(freezes) - _MOST_FREEZES} times more" if len(freezes) > _MOST_FREEZES else ""
     misses = [miss["after_s"] for miss in kept["misses"] if miss["after_s"] is not None]
     others = sum(
         not any(freeze["at_s"] - 0.1 <= at <= freeze["at_s"] + freeze["for_s"] + 0.5 for freeze in freezes) for at in misses
     )
     rest = f"; {others} of the first {len(misses)} were at other times" if others else ""
-    return f" (drill: the run froze it for {told}{more}{rest})"
+    return f" (drill: the run froze it for {moments}{more}{rest})"
 
 
 def _switch(switch: str, counted: Switch, verdict: Verdict) -> None:
@@ -174,8 +174,8 @@ def _switch(switch: str, counted: Switch, verdict: Verdict) -> None:
 def _generators(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
     """A generator that was behind the clock offered the network less than it was told to."""
     stations = counted["segment"].get("stations", {})
-    for station, told in stations.items() if isinstance(stations, Mapping) else ():
-        behind, intended = (told.get(key) if isinstance(told, Mapping) else None for key in ("behind", "intended"))
+    for station, counters in stations.items() if isinstance(stations, Mapping) else ():
+        behind, intended = (counters.get(key) if isinstance(counters, Mapping) else None for key in ("behind", "intended"))
         if behind and isinstance(behind, int) and isinstance(intended, int):
             verdict.degraded.append(
                 f"generator {netbox}.{station}: {behind:,} of {intended:,} frames were never sent, because it was behind "
