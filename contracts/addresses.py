@@ -99,9 +99,9 @@ def parse_network(text: object) -> str:
         raise ValueError(f"{str(text)!r} is not a network; write it like 10.0.0.0/8 or fd00::/64") from None
 
 
-def overlap(one: Interface, other: Interface) -> bool:
+def overlap(first: Interface, second: Interface) -> bool:
     """Whether the networks of two interfaces share an address."""
-    return one.version == other.version and one.network.overlaps(other.network)
+    return first.version == second.version and first.network.overlaps(second.network)
 
 
 def _interfaces(value: object) -> tuple[Interface, ...]:
@@ -122,11 +122,11 @@ def _gateways(value: object) -> tuple[Address, ...]:
 
 
 def _one_or_list(example: str) -> WithJsonSchema:
-    one: dict[str, Any] = {"type": "string", "examples": [example]}
-    return WithJsonSchema({"anyOf": [one, {"type": "array", "items": one, "minItems": 1, "maxItems": 2}]})
+    text_schema: dict[str, Any] = {"type": "string", "examples": [example]}
+    return WithJsonSchema({"anyOf": [text_schema, {"type": "array", "items": text_schema, "minItems": 1, "maxItems": 2}]})
 
 
-_as_text = PlainSerializer(lambda found: [str(item) for item in found], return_type=list[str])
+_as_text = PlainSerializer(lambda addresses: [str(address) for address in addresses], return_type=list[str])
 
 Addresses = Annotated[tuple[Any, ...], BeforeValidator(_interfaces), _as_text, _one_or_list("10.0.0.1/24")]
 Gateways = Annotated[tuple[Any, ...], BeforeValidator(_gateways), _as_text, _one_or_list("10.0.0.1")]

@@ -51,8 +51,8 @@ class BadTopology(WrongInput):
     """Everything that is wrong in one topology file, in the order of its lines; nothing was created."""
 
     def __init__(self, errors: Sequence[BadInput]) -> None:
-        told = {str(error): error for error in errors}  # what an alias repeats is told once
-        self.errors = sorted(told.values(), key=lambda error: (error.line, error.column))
+        unique_errors = {str(error): error for error in errors}  # what an alias repeats is told once
+        self.errors = sorted(unique_errors.values(), key=lambda error: (error.line, error.column))
         super().__init__("\n".join(str(error) for error in self.errors))
 
 

@@ -19,10 +19,10 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     """
     if not text.strip() or not text.isprintable():
         raise ValueError(f"{text!r} is not the name of a file; write its path, as it is from the topology's folder")
-    known = context or {}
-    homes = [known[key] for key in ("terminal", "folder") if key in known] + [CHECKOUT]
+    folders = context or {}
+    homes = [folders[key] for key in ("terminal", "folder") if key in folders] + [CHECKOUT]
     paths = [(home / text).resolve() for home in homes]
-    inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in known or path.is_relative_to(home)]
+    inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in folders or path.is_relative_to(home)]
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
     for path in inside:

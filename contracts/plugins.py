@@ -120,9 +120,9 @@ def plugins(kind: str, group: str, folder: Path, part: str) -> OursFirst[Plugin]
     return OursFirst(ours, lambda: _with_installed(kind, group, ours))
 
 
-def loaded(found: OursFirst[Plugin], load: Callable[[Plugin], T]) -> OursFirst[T]:
+def loaded(plugins_by_name: OursFirst[Plugin], load: Callable[[Plugin], T]) -> OursFirst[T]:
     """What `load` makes of each plug-in, by its name, when it is first asked for."""
-    return OursFirst(_Loaded(found.ours, load), lambda: _Loaded(dict(found), load))
+    return OursFirst(_Loaded(plugins_by_name.ours, load), lambda: _Loaded(dict(plugins_by_name), load))
 
 
 def _with_installed(kind: str, group: str, ours: Mapping[str, Plugin]) -> Mapping[str, Plugin]:
@@ -148,8 +148,8 @@ def _a(kind: str) -> str:
 
 
 class _Loaded(Mapping[str, T]):
-    def __init__(self, found: Mapping[str, Plugin], load: Callable[[Plugin], T]) -> None:
-        self._plugins = found
+    def __init__(self, plugins_by_name: Mapping[str, Plugin], load: Callable[[Plugin], T]) -> None:
+        self._plugins = plugins_by_name
         self._load = cache(load)
 
     def __getitem__(self, name: str) -> T:

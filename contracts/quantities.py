@@ -56,8 +56,8 @@ class Dimension:
                 return 0.0
             raise ValueError(f"{text!r} has no unit; a {self.name} needs one of {', '.join(self.units)}")
         if unit not in self.units:
-            near = [known for known in self.units if known.casefold() == unit.casefold()]
-            near += [known for known in self.units if known == _SPELLINGS.get(unit.casefold().removesuffix("s"))]
+            near = [candidate for candidate in self.units if candidate.casefold() == unit.casefold()]
+            near += [candidate for candidate in self.units if candidate == _SPELLINGS.get(unit.casefold().removesuffix("s"))]
             hint = f"did you mean {match[1]} {near[0]}?" if near else f"use one of {', '.join(self.units)}"
             raise ValueError(f"{unit!r} is not a unit of {self.name}; {hint}")
         return float(f"{number * self.units[unit]:.15g}")  # 5 us is 5e-06, not 4.9999999999999996e-06

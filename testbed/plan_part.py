@@ -29,7 +29,7 @@ _NODE_OF = {
 def part(plan: Plan, host: str) -> Plan:
     """What the machine `host` has to make of a lab over several, as a lab of its own; KeyError when there is no such machine."""
     machine = plan.host(host)
-    here = next((one.folder for one in plan.hosts if one.here), machine.folder)
+    here = next((plan_host.folder for plan_host in plan.hosts if plan_host.here), machine.folder)
     places = {node.name: node.host for node in plan.nodes}
     own = {name for name, place in places.items() if place == host}
     leaving = [

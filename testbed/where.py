@@ -82,7 +82,7 @@ def planned(
         from testbed.several_hosts.sites import Connections
 
         with Connections() as connections:
-            yield plan_over(file, inventory, connections, lab=lab, duration_s=duration_s, said=settings).with_taken(take)
+            yield plan_over(file, inventory, connections, lab=lab, duration_s=duration_s, settings=settings).with_taken(take)
 
 
 def compared(

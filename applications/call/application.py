@@ -106,8 +106,8 @@ class CallOptions(ApplicationOptions):
     def streams(self) -> tuple[Stream, ...]:
         """Both ways alike; SIP is a few frames at both ends of the call."""
         voice = CODECS[self.codec].payload_bytes + RTP_HEADER + UDP_HEADERS
-        each = (Stream(1e3 / FRAME_MS, voice), Stream(_REPORTS_PER_S, _REPORT_BYTES + UDP_HEADERS))
-        return tuple(replace(stream, back=back) for back in (False, True) for stream in each)
+        streams = (Stream(1e3 / FRAME_MS, voice), Stream(_REPORTS_PER_S, _REPORT_BYTES + UDP_HEADERS))
+        return tuple(replace(stream, back=back) for back in (False, True) for stream in streams)
 
 
 class Party(TypedDict):

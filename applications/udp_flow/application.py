@@ -57,8 +57,8 @@ class UdpFlowOptions(ApplicationOptions):
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        if self.pattern != "on-off" and (given := self.model_fields_set & {"on_time", "off_time"}):
-            raise ValueError(f"{' and '.join(sorted(given))} belong to pattern: on-off; this flow is {self.pattern}")
+        if self.pattern != "on-off" and (keys := self.model_fields_set & {"on_time", "off_time"}):
+            raise ValueError(f"{' and '.join(sorted(keys))} belong to pattern: on-off; this flow is {self.pattern}")
         if self.port + self.count - 1 > 65_535:
             raise ValueError(f"{self.count} flows from port {self.port} on end beyond 65535; take a lower port")
         return self

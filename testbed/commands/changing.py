@@ -32,8 +32,8 @@ def set_now(
     """Change something in a lab that is up, now."""
     up = opened(lab)
     with console.progress(json) as progress:
-        made = up.change(target, change, progress)
-    change_view.show_made(made, json)
+        changes = up.change(target, change, progress)
+    change_view.show_made(changes, json)
 
 
 @app.command(rich_help_panel=CHANGE)
@@ -59,8 +59,8 @@ def drill(
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
     up.continue_at(apply_now.nodes_of(sequence), verb)
     with console.progress(json) as progress:
-        made = apply_now.carry_out(up.here, f"drill {name}", sequence, progress)
-    change_view.show_made(made, json)
+        changes = apply_now.carry_out(up.here, f"drill {name}", sequence, progress)
+    change_view.show_made(changes, json)
 
 
 @app.command(rich_help_panel=CHANGE)

@@ -95,8 +95,8 @@ def capture(
     names, open_sink = capture_files.target(named, ring=ring, live=live, json=json, overwrite=overwrite)
     up = opened(lab)
     wanted = capture_points.points(up.plan, names)
-    asked = Capturing(names, duration, None if live else Path(named[-1]), overwrite=overwrite, plain=not (json or ring))
-    if (status := up.capture_elsewhere([point.node for point in wanted], asked)) is not None:
+    request = Capturing(names, duration, None if live else Path(named[-1]), overwrite=overwrite, plain=not (json or ring))
+    if (status := up.capture_elsewhere([point.node for point in wanted], request)) is not None:
         raise typer.Exit(status)
     with console.until_nobody_reads(), console.progress(json) as progress:
         captured = capturing.capture(up.here, wanted, open_sink, duration_s=duration_s, progress=progress)

@@ -211,12 +211,12 @@ class Deployment:
         rootfs.add_mount_points(self._root, own)
         return own
 
-    def _make_disks(self, made: Collection[tuple[str, Path, int]]) -> None:
+    def _make_disks(self, wanted_disks: Collection[tuple[str, Path, int]]) -> None:
         """By their names, folders and sizes. Where the host allows none, the folders are on its own disk, and a note says so."""
-        if not made or node_disks.refused() is not None:
+        if not wanted_disks or node_disks.refused() is not None:
             return
-        self._ledger.add(*(Record("disk", name) for name, _, _ in made))
-        disks = [NodeDisk(disk_of(self._folder, name), folder, size) for name, folder, size in made]
+        self._ledger.add(*(Record("disk", name) for name, _, _ in wanted_disks))
+        disks = [NodeDisk(disk_of(self._folder, name), folder, size) for name, folder, size in wanted_disks]
         try:
             node_disks.create(disks)
         except node_disks.NotMounted as error:
@@ -251,15 +251,15 @@ class Deployment:
         for node in nodes:
             wires.configure(self._plan, node)
 
-    def make_wires(self, made: Collection[WirePlan]) -> None:
+    def make_wires(self, wire_plans: Collection[WirePlan]) -> None:
         """Veth pairs, whose interfaces are then to be configured, and memory wires."""
         from system import wires
 
-        pairs = [wire for wire in made if wire.kind == "veth"]
+        pairs = [wire for wire in wire_plans if wire.kind == "veth"]
         self._ledger.add(*(Record("wire", wire.name) for wire in pairs))
         for wire in pairs:
             wires.create(self._plan, wire)
-        in_memory = [wire.name for wire in made if wire.kind == "memory"]
+        in_memory = [wire.name for wire in wire_plans if wire.kind == "memory"]
         for name in in_memory:
             rings.check_free(self._plan.lab, name, self._folder)
         self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in in_memory))

@@ -102,11 +102,11 @@ def _without_disks(lab: Lab) -> list[str]:
 
 def _roots(lab: Lab, nodes: Sequence[NodeStatus]) -> list[str]:
     """Of nodes whose root is the host's: which, and why."""
-    known = users.support([lab.folder, INSTALLATION])
+    support = users.support([lab.folder, INSTALLATION])
     by_reason: dict[str, list[str]] = {}
     for node in nodes:
         if node["confined"] is False:
-            why = known.keeps_out(lab.node(node["name"])) or "the lab came up when the host did not allow it"
+            why = support.keeps_out(lab.node(node["name"])) or "the lab came up when the host did not allow it"
             by_reason.setdefault(why, []).append(node["name"])
     return [f"{', '.join(names)}: root is the host's own, with few capabilities: {why}" for why, names in by_reason.items()]
 

@@ -122,8 +122,8 @@ def missing(expected: int, networks: Sequence[str]) -> str:
     known_neighbours = neighbours()
     if len(known_neighbours) < expected:
         return f"{expected - len(known_neighbours)} of {expected} OSPF neighbours"
-    known = json.loads(vtysh("-c", "show ip route json"))
-    if lacking := [f"a route to {network}" for network in networks if network not in known]:
+    routes = json.loads(vtysh("-c", "show ip route json"))
+    if lacking := [f"a route to {network}" for network in networks if network not in routes]:
         return ", ".join(lacking)
     return "" if settled(known_neighbours) else "OSPF to settle: routers still advertise what has changed"
 
@@ -144,8 +144,8 @@ def settled(neighbours: Sequence[dict[str, Any]]) -> bool:
 
 def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
     SOCKETS.mkdir(parents=True, exist_ok=True)
-    asked = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    stop_requested = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop_requested.set())
     journal = Journal(folder / "journal.jsonl")
     threading.Thread(target=follow_routes, args=(journal,), daemon=True).start()
     daemons: dict[str, subprocess.Popen[bytes]] = {}
@@ -154,7 +154,7 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
             daemons[name] = start(name)
         vtysh("-f", str(folder / "frr.conf"))
         ready, next_word = folder / "ready", time.monotonic() + WORD_S
-        while not asked.wait(POLL_S):
+        while not stop_requested.wait(POLL_S):
             if not ready.exists():
                 if not (what := missing(expected, networks)):
                     ready.touch()
@@ -162,7 +162,7 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
                     print(f"waiting for {what}", file=sys.stderr, flush=True)
                     next_word += WORD_S
             for name, daemon in daemons.items():
-                if daemon.poll() is not None and not asked.is_set():
+                if daemon.poll() is not None and not stop_requested.is_set():
                     raise DaemonEnded(f"{name} ended with status {daemon.returncode}")
     except subprocess.CalledProcessError as error:
         print(f"frr.conf was refused:\n{error.stdout}{error.stderr}", file=sys.stderr)

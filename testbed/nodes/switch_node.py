@@ -45,11 +45,11 @@ class SwitchEnded(RuntimeError):
     """A daemon ended by itself, or did not do what it was told."""
 
 
-def start(argv: Sequence[str], *made: Path) -> subprocess.Popen[bytes]:
+def start(argv: Sequence[str], *ready_files: Path) -> subprocess.Popen[bytes]:
     """Starts a daemon and waits for the files that say it can be spoken to."""
     daemon = subprocess.Popen([f"/usr/sbin/{argv[0]}", *argv[1:]])
     deadline = time.monotonic() + START_DEADLINE_S
-    while not all(file.exists() for file in made):
+    while not all(file.exists() for file in ready_files):
         if daemon.poll() is not None or time.monotonic() > deadline:
             raise SwitchEnded(f"{argv[0]} did not start (status {daemon.poll()}); see above what it wrote")
         time.sleep(POLL_S / 4)
@@ -90,8 +90,8 @@ def settled() -> bool:
 
 
 def main(folder: Path) -> int:
-    asked = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    stop_requested = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop_requested.set())
     SOCKETS.mkdir(parents=True, exist_ok=True)
     wanted = json.loads((folder / "switch.json").read_text())
     daemons: dict[str, subprocess.Popen[bytes]] = {}
@@ -104,13 +104,13 @@ def main(folder: Path) -> int:
         for argv in wanted["calls"]:
             call(argv)
         deadline = time.monotonic() + RSTP_DEADLINE_S
-        while wanted["rstp"] and not settled() and time.monotonic() < deadline and not asked.wait(POLL_S):
+        while wanted["rstp"] and not settled() and time.monotonic() < deadline and not stop_requested.wait(POLL_S):
             pass
         (folder / "readying").write_text(json.dumps({"came": came(wanted["ports"])}))
         (folder / "readying").rename(folder / "ready")
-        while not asked.wait(WATCH_S):
+        while not stop_requested.wait(WATCH_S):
             for name, daemon in daemons.items():
-                if daemon.poll() is not None and not asked.is_set():
+                if daemon.poll() is not None and not stop_requested.is_set():
                     raise SwitchEnded(f"{name} ended with status {daemon.returncode}")
     except (SwitchEnded, subprocess.TimeoutExpired) as error:
         print(error, file=sys.stderr)

@@ -84,8 +84,8 @@ def _on_wire(plan: Plan, name: str, left: str, right: str) -> CapturePoint:
         if (_is(wire.left, left) and _is(wire.right, right)) or (_is(wire.left, right) and _is(wire.right, left))
     ]
     if not wires:
-        known = [f"{end.node}.{end.interface}" for wire in plan.wires for end in (wire.left, wire.right)]
-        raise BadPoint(f"no wire joins {left} and {right}; {nearest(left, known)}")
+        ports = [f"{end.node}.{end.interface}" for wire in plan.wires for end in (wire.left, wire.right)]
+        raise BadPoint(f"no wire joins {left} and {right}; {nearest(left, ports)}")
     if len(wires) > 1:
         raise BadPoint(f"{len(wires)} wires join {left} and {right}; name them with their ports: {wires[0].name}")
     ends = (wires[0].left, wires[0].right)

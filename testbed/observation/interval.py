@@ -50,8 +50,8 @@ def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeF
     ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
     lost = _grown(before.lost, now.lost) if before.alive else {}
     for side in ("receive_drops", "send_drops"):
-        known = ((before.interfaces[name], port) for name, port in now.interfaces.items() if name in before.interfaces)
-        if dropped := sum(counted(earlier[side], port[side]) for earlier, port in known):
+        port_pairs = ((before.interfaces[name], port) for name, port in now.interfaces.items() if name in before.interfaces)
+        if dropped := sum(counted(earlier[side], port[side]) for earlier, port in port_pairs):
             lost[side] = int(dropped)
     return _figures(node, now.alive, ports, lost)
 

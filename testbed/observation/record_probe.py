@@ -228,13 +228,13 @@ def _warm_up(directions: list[_Direction], arrivals: selectors.BaseSelector) -> 
 def _socket(end: End) -> socket.socket:
     """In the host's network, also after the calling thread has left it."""
     with namespaces.entered(end.namespace):
-        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        udp_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
-        made.setsockopt(socket.SOL_SOCKET, _TIMESTAMP_NS, 1)
-        made.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCE, 8 << 20)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
-        made.bind((end.address, 0))
+        udp_socket.setsockopt(socket.SOL_SOCKET, _TIMESTAMP_NS, 1)
+        udp_socket.setsockopt(socket.SOL_SOCKET, _RECEIVE_BUFFER_FORCE, 8 << 20)
+        udp_socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+        udp_socket.bind((end.address, 0))
     except OSError as error:
-        made.close()
+        udp_socket.close()
         raise ProbeFailed(f"{end.name}: no socket at {end.address}: {error.strerror}") from error
-    return made
+    return udp_socket

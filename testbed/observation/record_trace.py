@@ -107,13 +107,13 @@ def steps(
     The time that a packet of `sending_bits` takes at the rate is no part of the delay, as the link that plays the trace adds it.
     """
     trace = []
-    known = next((rate for rate in rates if rate), None)
+    link_rate = next((rate for rate in rates if rate), None)
     for number, rate in enumerate(rates):
-        known = rate or known
+        link_rate = rate or link_rate
         inside = (sent_s >= number * step_s) & (sent_s < (number + 1) * step_s)
         delays = delay_s[inside]
         arrived = delays[~np.isnan(delays)]
-        delay = max(float(np.median(arrived)) - (sending_bits / known if known else 0.0), 0.0) if len(arrived) else None
+        delay = max(float(np.median(arrived)) - (sending_bits / link_rate if link_rate else 0.0), 0.0) if len(arrived) else None
         loss = float(np.isnan(delays).mean()) if len(delays) else None
         trace.append(Step(number * step_s, rate, delay, loss))
     return trace

@@ -13,5 +13,5 @@ def examine() -> Doctor:
 
     Where nothing that labs need is missing, a lab is brought up: only that shows whether all of it works together.
     """
-    found = examined((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
-    return examined((*found["findings"], trial_lab.probe())) if found["able"] else found
+    report = examined((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
+    return examined((*report["findings"], trial_lab.probe())) if report["able"] else report

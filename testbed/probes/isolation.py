@@ -102,15 +102,15 @@ def limits_of_nodes() -> Ability:
     if is_root and (why := node_disks.refused_when_tried()):
         unbounded["disk"] = why
     tried = ("processes", "memory", "disk") if is_root else ("processes", "memory")
-    found = f"bounded: {', '.join(what for what in tried if what not in unbounded) or 'none of them'}" + (
+    summary = f"bounded: {', '.join(what for what in tried if what not in unbounded) or 'none of them'}" + (
         "" if is_root else "; whether disk is, only root can try"
     )
     if not unbounded:
-        return Ability("limits of nodes", "yes", found)
+        return Ability("limits of nodes", "yes", summary)
     return Ability(
         "limits of nodes",
         "partly",
-        f"{found}; not bounded: {', '.join(unbounded)}",
+        f"{summary}; not bounded: {', '.join(unbounded)}",
         f"one node can use up this host's {' and '.join(unbounded)}",
         "; ".join(f"{what}: {remedy}" for what, remedy in unbounded.items()),
     )

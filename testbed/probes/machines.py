@@ -36,10 +36,10 @@ def examine(file: Path | None) -> dict[str, Doctor]:
     here = listed.machines[listed.here]
     others = {name: machine for name, machine in listed.machines.items() if name != listed.here}
     with ThreadPoolExecutor(max(1, len(others))) as pool:
-        asked = pool.map(lambda machine: examined(_other(machine, here)), others.values())
+        examinations = pool.map(lambda machine: examined(_other(machine, here)), others.values())
         return {
             listed.here: examined(_this(here, next(iter(others.values()), None))),
-            **dict(zip(others, asked, strict=True)),
+            **dict(zip(others, examinations, strict=True)),
             **{
                 name: examined([Ability("inventory", "no", "not meant for labs", "parts of labs on it", why)])
                 for name, why in listed.refused.items()

@@ -49,8 +49,8 @@ def tools_of_others() -> list[Ability]:
         programs = programs_of(dict(applications()).values())
     except BadPlugin as error:
         return [of_error("applications of other packages", error, "traffic of these applications")]
-    known = {program.name for program in tools()}
-    return [tool(program, f"sudo apt-get install {program.package}") for program in programs if program.name not in known]
+    tool_names = {program.name for program in tools()}
+    return [tool(program, f"sudo apt-get install {program.package}") for program in programs if program.name not in tool_names]
 
 
 def ns3() -> Ability:

@@ -46,7 +46,7 @@ class Traffic:
                 entry.check()
             self._stop_what_is_over()
             self._progress(f"traffic, {self._left(until):.0f} s to go")
-            time.sleep(min((_WATCH_S, *(self._until_start(*one) for one in self._arranged))))
+            time.sleep(min((_WATCH_S, *(self._until_start(*arrangement) for arrangement in self._arranged))))
         check()
 
     def _due(self, entry: Application) -> float:

@@ -130,18 +130,18 @@ class Answering:
 
 def compare(address: str, port: int, token: bytes, *, own_address: str = "", exchanges: int = EXCHANGES) -> ClockReading:
     """Compares the clock of the machine that answers there with this one's; takes about a third of a second."""
-    there, exchanged, asked = _resolved(address, port), list[Exchange](), 0
+    there, exchanged, questions = _resolved(address, port), list[Exchange](), 0
     with _socket(own_address or ("::" if ":" in address else "0.0.0.0")) as asking:
         until = time.monotonic() + _DEADLINE_S
-        while asked < exchanges and time.monotonic() < until and (exchanged or asked < _GIVE_UP):
-            if exchange := _exchange(asking, there, token, asked):
+        while questions < exchanges and time.monotonic() < until and (exchanged or questions < _GIVE_UP):
+            if exchange := _exchange(asking, there, token, questions):
                 exchanged.append(exchange)
-            asked += 1
+            questions += 1
             time.sleep(random.random() * _PAUSE_S)
     best = reading(exchanged)
     if best is None:
         raise ClocksNotCompared(
-            f"the clock of {address} could not be compared: none of {asked} questions to its UDP port {port} was answered; "
+            f"the clock of {address} could not be compared: none of {questions} questions to its UDP port {port} was answered; "
             "a packet filter between the two machines may drop them: allow UDP between their addresses"
         )
     return best
@@ -180,25 +180,25 @@ def _received(listening: socket.socket, token: bytes) -> _Received | None:
     if len(data) != _DATAGRAM.size or not stamps:
         return None
     seconds, nanoseconds = _TIMESPEC.unpack_from(stamps[0])
-    known, number, arrived_ns, answered_ns = _DATAGRAM.unpack(data)
-    if not hmac.compare_digest(known, token):
+    received_token, number, arrived_ns, answered_ns = _DATAGRAM.unpack(data)
+    if not hmac.compare_digest(received_token, token):
         return None
     return _Received(number, arrived_ns, answered_ns, seconds * 1_000_000_000 + nanoseconds, sender)
 
 
 def _socket(address: str) -> socket.socket:
     there = _resolved(address, 0)
-    made = socket.socket(socket.AF_INET6 if len(there) == 4 else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    udp_socket = socket.socket(socket.AF_INET6 if len(there) == 4 else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
-        made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-        made.bind(there)
+        udp_socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        udp_socket.bind(there)
     except OSError as error:
-        made.close()
+        udp_socket.close()
         raise ClocksNotCompared(
             f"no clock can be compared at {address}: {error.strerror}; netboxit_address in the inventory has to be an address of "
             "the machine itself"
         ) from error
-    return made
+    return udp_socket
 
 
 def _resolved(address: str, port: int) -> Any:

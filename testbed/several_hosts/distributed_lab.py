@@ -57,14 +57,14 @@ class DistributedLab(BackEnd):
                 hosts, what = set(map(self._parts.host, ends)), wire.name
         if hosts - {self._parts.record.here} and text.partition("=")[0].strip() == "configuration":
             raise OnSeveralMachines(f"{target} is on {hosts.pop()}, and reads its configuration there: call `netboxit set` there")
-        made: list[Change] = []
+        changes: list[Change] = []
         for host in sorted(hosts):
             if host == self._parts.record.here:
-                made += apply_now.change(self.here, what, text, progress)
+                changes += apply_now.change(self.here, what, text, progress)
             else:
                 with self._parts.connected(host) as part:
-                    made += part.ask("change", target=what, text=text).result(list[Change], _CHANGE_PATIENCE_S)
-        return made
+                    changes += part.ask("change", target=what, text=text).result(list[Change], _CHANGE_PATIENCE_S)
+        return changes
 
     def put_back(self) -> tuple[str, list[Change]] | None:
         answers = [apply_now.put_back(self.here)]
@@ -72,7 +72,7 @@ class DistributedLab(BackEnd):
             with self._parts.connected(machine.name) as part:
                 answers.append(part.ask("put_back").result_if_any(tuple[str, list[Change]]))
         done = [answer for answer in answers if answer]
-        return (" and ".join(drill for drill, _ in done), [change for _, made in done for change in made]) if done else None
+        return (" and ".join(drill for drill, _ in done), [change for _, changes in done for change in changes]) if done else None
 
     def continue_at(self, nodes: Iterable[str], verb: Sequence[str]) -> None:
         if (machine := self._place(nodes, f"netboxit {verb[0]}")) is not None:

@@ -71,57 +71,57 @@ def plan_over(
     *,
     lab: str | None = None,
     duration_s: float | None = None,
-    said: Sequence[Setting] = (),
+    settings: Sequence[Setting] = (),
 ) -> PlannedLab:
     """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise.
 
     A LocalPlan when an inventory was given, and no other machine has anything to do. `said` is what the command line says in
     place of the file, here and below.
     """
-    topology, machines, asked, name = _read(file, listed, connections, lab, said)
-    realtime = asked[0].facts.realtime if asked else realtime_support()
-    plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked)
-    return PlannedOverMachines(topology, plan, machines, asked, connections) if plan.hosts else LocalPlan(topology, plan)
+    topology, machines, machine_sites, name = _read(file, listed, connections, lab, settings)
+    realtime = machine_sites[0].facts.realtime if machine_sites else realtime_support()
+    plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=machine_sites)
+    return PlannedOverMachines(topology, plan, machines, machine_sites, connections) if plan.hosts else LocalPlan(topology, plan)
 
 
 def compare_over(
-    file: Path, listed: Path | None, name: str | None, connections: Connections, said: Sequence[Setting] = ()
+    file: Path, listed: Path | None, name: str | None, connections: Connections, settings: Sequence[Setting] = ()
 ) -> tuple[Compared, list[str]]:
     """The plan, beside the lab that is up, and what machines lack for it."""
-    topology, _, asked, lab = _read(file, listed, connections, name, said)
+    topology, _, machine_sites, lab = _read(file, listed, connections, name, settings)
     running = _running(lab)
     if running is None:
-        compared = compare(topology, lab, asked)
+        compared = compare(topology, lab, machine_sites)
     else:
-        realtime = asked[0].facts.realtime if asked else realtime_support()
-        plan = plan_topology(topology, lab=lab, realtime=realtime, running=running, sites=asked)
+        realtime = machine_sites[0].facts.realtime if machine_sites else realtime_support()
+        plan = plan_topology(topology, lab=lab, realtime=realtime, running=running, sites=machine_sites)
         compared = Compared(plan, estimated(topology, plan), difference([running], plan))
-    return compared, fitness.problems(topology, compared.plan, asked)
+    return compared, fitness.problems(topology, compared.plan, machine_sites)
 
 
 def checked(
-    file: Path, listed: Path | None, realtime: RealtimeSupport, said: Sequence[Setting] = ()
+    file: Path, listed: Path | None, realtime: RealtimeSupport, settings: Sequence[Setting] = ()
 ) -> tuple[Plan, LoadEstimate]:
     """The plan of a file as far as it can be had without asking any machine, and the load that it means.
 
     Names of machines are held against the inventory, if there is one.
     """
-    topology, known = load(file, said=said), None
+    topology, known_machines = load(file, said=settings), None
     if inventory_file := inventory.find(listed):
-        topology = load(file, known := inventory.read(inventory_file).known(), said)
-    return plan_unasked(topology, realtime=realtime, machines=known)
+        topology = load(file, known_machines := inventory.read(inventory_file).known(), settings)
+    return plan_unasked(topology, realtime=realtime, machines=known_machines)
 
 
 def _read(
-    file: Path, listed: Path | None, connections: Connections, name: str | None, said: Sequence[Setting]
+    file: Path, listed: Path | None, connections: Connections, name: str | None, settings: Sequence[Setting]
 ) -> tuple[Topology, Inventory, Sequence[Site], str]:
     """This machine is the first of the sites, if there are any."""
-    topology = load(file, said=said)
+    topology = load(file, said=settings)
     lab = lab_name(topology.name if name is None else name)
     if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
     machines = inventory.read(inventory.find(listed))
-    topology = load(file, machines.known(), said)
+    topology = load(file, machines.known(), settings)
     return topology, machines, sites(topology, machines, lab, connections), lab
 
 

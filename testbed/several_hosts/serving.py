@@ -57,24 +57,24 @@ class Server:
         # RuntimeError: it was closed meanwhile. No controller of ours writes a longer line than LONGEST_FROM_CONTROLLER.
         with suppress(RuntimeError, LineTooLong):
             for line in read_lines(self._reading, LONGEST_FROM_CONTROLLER, SILENCE_S):
-                if (asked := message(line, Request)) is not None:
-                    self._workers.submit(self._answer, methods, asked)
+                if (request := message(line, Request)) is not None:
+                    self._workers.submit(self._answer, methods, request)
         over.set()
 
-    def _answer(self, methods: Mapping[str, Method], asked: Request) -> None:
+    def _answer(self, methods: Mapping[str, Method], request: Request) -> None:
         try:
-            self.say({"id": asked["id"], "result": methods[asked["method"]](**asked["parameters"])})
+            self.say({"id": request["id"], "result": methods[request["method"]](**request["parameters"])})
         except LineTooLong as error:
             self._refuse(
-                asked, error, f"what {asked['method']} answers cannot be sent: {error}; use a lab with fewer nodes and files"
+                request, error, f"what {request['method']} answers cannot be sent: {error}; use a lab with fewer nodes and files"
             )
         except NetBoxITError as error:
-            self._refuse(asked, error, str(error))
+            self._refuse(request, error, str(error))
         except Exception as error:  # whatever it is, it is told where the user sits
-            self._refuse(asked, error, "".join(traceback.format_exception(error)))
+            self._refuse(request, error, "".join(traceback.format_exception(error)))
 
-    def _refuse(self, asked: Request, error: Exception, message: str) -> None:
-        self.say({"id": asked["id"], "error": {"message": message, "exit_status": getattr(error, "exit_status", 1)}})
+    def _refuse(self, request: Request, error: Exception, message: str) -> None:
+        self.say({"id": request["id"], "error": {"message": message, "exit_status": getattr(error, "exit_status", 1)}})
 
 
 def standard_streams() -> tuple[int, int]:

@@ -29,7 +29,9 @@ def sites(topology: Topology, inventory: Inventory, lab: str, connections: Conne
     wanted = list(inventory.machines) if is_free(topology) else [*named_machines(topology)]
     others = [inventory.machines[name] for name in wanted if name != inventory.here]
     facts_of_others = at_a_time(lambda listed: connections.facts(listed.machine, lab), others)
-    there = [_site(listed, known, looked_up(listed)) for listed, known in zip(others, facts_of_others, strict=True)]
+    there = [
+        _site(listed, machine_facts, looked_up(listed)) for listed, machine_facts in zip(others, facts_of_others, strict=True)
+    ]
     own = inventory.machines[inventory.here]
     towards = next((site.address for site in there if site.address), None)
     return [_site(own, facts.read(lab), own.address or own_address_towards(towards)), *there]
@@ -63,9 +65,9 @@ def facts_of(connection: Connection, lab: str) -> Facts:
     return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
 
 
-def _site(listed: Listed, known: Facts, address: str) -> Site:
+def _site(listed: Listed, machine_facts: Facts, address: str) -> Site:
     machine = listed.machine
-    return Site(machine.name, known, machine.here, address, listed.vxlan_port, machine.folder, listed.sealed)
+    return Site(machine.name, machine_facts, machine.here, address, listed.vxlan_port, machine.folder, listed.sealed)
 
 
 def looked_up(listed: Listed) -> str:

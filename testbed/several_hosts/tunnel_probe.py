@@ -94,9 +94,9 @@ class _Answerer:
 
 def _socket(lab: Lab, node: str, interface: str) -> socket.socket:
     with namespaces.entered(lab.node(node).namespace):
-        made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETHERTYPE))
-    made.bind((interface, _ETHERTYPE))
-    return made
+        packet_socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETHERTYPE))
+    packet_socket.bind((interface, _ETHERTYPE))
+    return packet_socket
 
 
 def _send(by: socket.socket, kind: bytes, token: bytes, length: int) -> None:

@@ -32,16 +32,16 @@ _WORDS: dict[Action, str] = {
 _COLOURS = {"removed": "red", "replaced": "red", "restarted": "yellow", "created": "green"}
 
 
-def show_made(made: Sequence[Change], as_json: bool) -> None:
+def show_made(changes: Sequence[Change], as_json: bool) -> None:
     """What was changed, in its order."""
-    drawing.show(as_json, kinds.CHANGES.of({"changes": list(made)}), *(change["words"] for change in made))
+    drawing.show(as_json, kinds.CHANGES.of({"changes": list(changes)}), *(change["words"] for change in changes))
 
 
 def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> None:
-    name, made = done or (None, ())
+    name, changes = done or (None, ())
     words = f"{name} was cut short; put back:" if name else "no drill was left unfinished"
-    document = kinds.PUT_BACK.of({"drill": name, "changes": list(made)})
-    drawing.show(as_json, document, words, *(change["words"] for change in made))
+    document = kinds.PUT_BACK.of({"drill": name, "changes": list(changes)})
+    drawing.show(as_json, document, words, *(change["words"] for change in changes))
 
 
 def show_drills(as_json: bool) -> None:
