@@ -84,8 +84,8 @@ class RealRun:
 def segments() -> dict[str, dict[str, Any]]:
     """What is compared: technology, and the netbox as written in YAML."""
     netboxes: dict[str, dict[str, Any]] = read(EMERGENCY).data["netboxes"]
-    found = {netbox["technology"]: dict(netbox) for netbox in netboxes.values()}
-    return found | {"ethernet": {"technology": "ethernet", "stations": {"left": {}, "right": {}}}}
+    netboxes_by_technology = {netbox["technology"]: dict(netbox) for netbox in netboxes.values()}
+    return netboxes_by_technology | {"ethernet": {"technology": "ethernet", "stations": {"left": {}, "right": {}}}}
 
 
 def measure(
@@ -95,9 +95,9 @@ def measure(
 
     `worst` is the largest share of the tolerance that a difference of means takes: good up to 1.
     """
-    known = segments()
-    compared = {name: compare_segment(known[name], duration_s, folder / name, lab) for name in names or known}
-    return {"worst": max(one["worst"] for one in compared.values()), "segments": compared}
+    netboxes = segments()
+    comparisons = {name: compare_segment(netboxes[name], duration_s, folder / name, lab) for name in names or netboxes}
+    return {"worst": max(comparison["worst"] for comparison in comparisons.values()), "segments": comparisons}
 
 
 def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, lab: str) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, 
     real = run_real(netbox, traffic, folder, lab)
     compared = list(compare(real, run_virtual(real, traffic)))
     return {
-        "worst": max(one.share for one in compared),
-        "directions": [{**asdict(one), "share": one.share} for one in compared],
+        "worst": max(comparison.share for comparison in compared),
+        "directions": [{**asdict(comparison), "share": comparison.share} for comparison in compared],
         "lateness_us": real.statistics["lateness_us"],
     }
 
@@ -186,10 +186,10 @@ def run_virtual(real: RealRun, traffic: Conversation) -> virtual.Emulation:
 
 def _arrivals(real: RealRun, traffic: Conversation, stations: Sequence[str]) -> dict[str, list[virtual.TimedFrame]]:
     """What came in at each station and at which simulated time."""
-    known = {identity(frame): frame for frames in traffic for _, frame in frames}
+    sent_frames = {identity(frame): frame for frames in traffic for _, frame in frames}
     arrivals: dict[str, list[virtual.TimedFrame]] = {station: [] for station in stations}
     for record in real.records:
-        frame = known.get(int(record["identity"]))
+        frame = sent_frames.get(int(record["identity"]))
         if frame is None:
             raise NotCarried("a frame that is not of the recording has crossed the segment, so the two runs cannot be compared")
         arrivals[stations[record["station_in"]]].append(((int(record["in_ns"]) - real.statistics["epoch_ns"]) / 1e9, frame))
@@ -220,7 +220,7 @@ def compare(real: RealRun, simulated: virtual.Emulation) -> Iterator[Comparison]
         )
 
 
-def _delays(found: NDArray[np.void]) -> dict[tuple[int, int], int]:
+def _delays(copies: NDArray[np.void]) -> dict[tuple[int, int], int]:
     """Of each delivered frame, by the station where it came in and its identity, ns."""
-    delivered = found[found["fate"] == records.Fate.DELIVERED]
-    return {(int(one["station_in"]), int(one["identity"])): int(one["out_ns"]) - int(one["in_ns"]) for one in delivered}
+    delivered = copies[copies["fate"] == records.Fate.DELIVERED]
+    return {(int(row["station_in"]), int(row["identity"])): int(row["out_ns"]) - int(row["in_ns"]) for row in delivered}

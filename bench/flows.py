@@ -68,9 +68,9 @@ class Flows:
 
     def _socket(self, host: str) -> socket.socket:
         with namespaces.entered(self._lab.node(host).namespace):
-            made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        made.setblocking(False)
-        return made
+            udp_socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp_socket.setblocking(False)
+        return udp_socket
 
     def _open(self) -> None:
         """Until every flow's way carries: then nothing of that is counted."""

@@ -76,27 +76,29 @@ def _in_containers(number: int, size: int, around: Surroundings) -> list[float]:
     plan = _plan(number, size, around)
     with up(plan, around) as lab, ExitStack() as stack:
         around.progress(f"{number} generating, {size} bytes")
-        return _generate([stack.enter_context(lab.control(_generator(one))) for one in range(1, number + 1)], around)
+        controls = [stack.enter_context(lab.control(_generator(index))) for index in range(1, number + 1)]
+        return _generate(controls, around)
 
 
 def _outside(size: int, around: Surroundings) -> float:
     """The same program in the same network, as any process of the host."""
     plan = _plan(1, size, around)
-    node = plan.node(_generator(1))
+    generator = plan.node(_generator(1))
     # The node's container stays, so that all else is the same; only its command is idle.
-    idle = tuple(replace(one, command=("/usr/bin/sleep", "infinity"), kind="host") if one is node else one for one in plan.nodes)
-    with up(replace(plan, nodes=idle), around) as lab:
+    idle = replace(generator, command=("/usr/bin/sleep", "infinity"), kind="host")
+    nodes = tuple(idle if node is generator else node for node in plan.nodes)
+    with up(replace(plan, nodes=nodes), around) as lab:
         around.progress(f"1 generating outside of a container, {size} bytes")
-        folder = lab.node_folder(node.name)
-        configuration = netbox_configuration(node)
+        folder = lab.node_folder(generator.name)
+        configuration = netbox_configuration(generator)
         configuration["control"] = str(folder / Path(configuration["control"]).name)
         configuration["statistics"] = str(folder / Path(configuration["statistics"]).name)
         file = folder / "outside.json"
         file.write_text(json.dumps(configuration))
-        pinned = ["taskset", "--cpu-list", str(node.cores[0]), node.command[0], str(file)]
-        program = lab.in_namespace(node.name, pinned, log=folder / "log")
+        pinned = ["taskset", "--cpu-list", str(generator.cores[0]), generator.command[0], str(file)]
+        program = lab.in_namespace(generator.name, pinned, log=folder / "log")
         try:
-            with _reached(node.name, folder / "control.sock") as control:
+            with _reached(generator.name, folder / "control.sock") as control:
                 return _generate([control], around)[0]
         finally:
             program.kill()
@@ -145,12 +147,12 @@ def _plan(number: int, size: int, around: Surroundings) -> Plan:
     numbers = range(1, number + 1)
     network = {
         "name": f"bench-g-{number}",
-        "netboxes": {_generator(one): generator for one in numbers},
-        "hosts": {f"drain{one}": {"address": f"10.0.{one}.1/24"} for one in numbers},
-        "wires": [[f"{_generator(one)}.out", f"drain{one}"] for one in numbers],
+        "netboxes": {_generator(index): generator for index in numbers},
+        "hosts": {f"drain{index}": {"address": f"10.0.{index}.1/24"} for index in numbers},
+        "wires": [[f"{_generator(index)}.out", f"drain{index}"] for index in numbers],
     }
     cores = list(reversed(around.cores))
-    return planned(network, around, cores={_generator(one): cores[one - 1] for one in numbers})
+    return planned(network, around, cores={_generator(index): cores[index - 1] for index in numbers})
 
 
 def _generator(number: int) -> str:

@@ -93,7 +93,7 @@ def _replaced(plan: Plan, node: str, arguments: Sequence[str]) -> Plan:
     command = (str(STOCK), *arguments, f"--ns3::FdNetDevice::RxQueueSize={_STOCK_QUEUE}")
     # A host: it has no control socket that could say that it is ready.
     stock = replace(plan.node(node), kind="host", command=command, files={}, realtime_priority=0)
-    return replace(plan, nodes=tuple(stock if one.name == node else one for one in plan.nodes))
+    return replace(plan, nodes=tuple(stock if node_plan.name == node else node_plan for node_plan in plan.nodes))
 
 
 def _as_measured(node: NodePlan, plan: Plan, beside: int) -> NodePlan:

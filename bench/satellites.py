@@ -32,14 +32,14 @@ def measure(around: Surroundings) -> Outcome:
             break
     rows = tuple(
         (
-            str(one["netboxes"]),
-            f"{one['worst_p99_us']:.0f}",
-            f"{100 * one['cpu']:.2f} %",
-            "yes" if one["valid"] else "no",
+            str(run["netboxes"]),
+            f"{run['worst_p99_us']:.0f}",
+            f"{100 * run['cpu']:.2f} %",
+            "yes" if run["valid"] else "no",
         )
-        for one in runs
+        for run in runs
     )
-    valid = max((one["netboxes"] for one in runs if one["valid"]), default=0)
+    valid = max((run["netboxes"] for run in runs if run["valid"]), default=0)
     head = ("netboxes", "worst lateness p99, us", "CPU of one, share of a core", "valid")
     title = f"Satellite netboxes with one voice call each (50 frames/s in each direction), best of up to {_ATTEMPTS} attempts"
     return Outcome(figures={"satellites_valid": valid, "satellites": runs}, tables=(Table(title, head, rows),))
@@ -49,7 +49,7 @@ def _best_of_attempts(number: int, around: Surroundings) -> dict[str, Any]:
     best = _calls(number, around)
     for _ in range(1, _ATTEMPTS):
         if not best["valid"]:
-            best = min(best, _calls(number, around), key=lambda one: float(one["worst_p99_us"]))
+            best = min(best, _calls(number, around), key=lambda run: float(run["worst_p99_us"]))
     return best
 
 
@@ -84,7 +84,7 @@ _ENDS = (SOURCE, "far")
 
 
 def _satellites(number: int) -> list[str]:
-    return [f"sat{one}" for one in range(1, number + 1)]
+    return [f"sat{index}" for index in range(1, number + 1)]
 
 
 def _network(number: int) -> networks.Network:

@@ -89,10 +89,10 @@ def _round_trip(kind: Kind, around: Surroundings) -> tuple[float, float]:
         # The first ones wait for addresses to be asked for and learnt.
         lab.run("near", ["ping", "-q", "-c", "5", "-i", "0.05", "198.18.0.12"])
         ping = lab.run("near", ["ping", "-q", "-c", str(pings), "-i", "0.01", "198.18.0.12"])
-    if (found := _ROUND_TRIP.search(ping.stdout)) is None:
+    if (round_trip := _ROUND_TRIP.search(ping.stdout)) is None:
         raise ProgramFailed(f"no answer through the switch ({kind}): {ping.stdout} {ping.stderr}")
-    around.progress(f"{kind}: {found[0]} ms")
-    return float(found[1]), float(found[2])
+    around.progress(f"{kind}: {round_trip[0]} ms")
+    return float(round_trip[1]), float(round_trip[2])
 
 
 def _switches(kind: Kind) -> dict[str, Any]:

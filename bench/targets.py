@@ -46,10 +46,10 @@ def _ratio(name: str) -> Callable[[Ratios, Figures], float]:
 
 def _figure(*path: str) -> Callable[[Ratios, Figures], float]:
     def find(ratios: Ratios, figures: Figures) -> float:
-        found: Any = figures
+        value: Any = figures
         for step in path:
-            found = found[step]
-        return float(found)
+            value = value[step]
+        return float(value)
 
     return find
 

@@ -40,8 +40,9 @@ def main(
     if write:
         document.write_down(outcome)
     drawing.say(f"kept: {kept} and, as these tables, {kept.with_suffix('.md').name}")
-    for one in outcome.surprises:
-        drawing.say(f"{'met, but known to differ' if one.met else 'not met'}: {one.what}", file=sys.stderr)
+    for expectation in outcome.surprises:
+        words = "met, but known to differ" if expectation.met else "not met"
+        drawing.say(f"{words}: {expectation.what}", file=sys.stderr)
     raise typer.Exit(1 if outcome.surprises else 0)
 
 

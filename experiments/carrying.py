@@ -45,10 +45,10 @@ class Carried:
 
     @cached_property
     def traffic(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.application.name for one in self.measured))
+        return tuple(dict.fromkeys(flow.application.name for flow in self.measured))
 
     def _of(self, traffic: Sequence[str]) -> list[Measured]:
-        return [one for one in self.measured if one.application.name in traffic]
+        return [flow for flow in self.measured if flow.application.name in traffic]
 
 
 #: Carries the traffic of a topology file.

@@ -27,9 +27,9 @@ def show(outcome: Outcome) -> None:
             drawn.add_row(*row)
         drawing.console().print(drawn)
     drawn = drawing.table("expected", "what", "required", "measured", "met")
-    for one in outcome.expectations:
-        answer = drawing.plain(_answer(one), drawing.COLOURS["yes" if one.is_as_known else "no"])
-        drawn.add_row(one.what, one.required, one.measured, answer)
+    for expectation in outcome.expectations:
+        answer = drawing.plain(_answer(expectation), drawing.COLOURS["yes" if expectation.is_as_known else "no"])
+        drawn.add_row(expectation.what, expectation.required, expectation.measured, answer)
     drawing.console().print(drawn)
     for verdict in outcome.verdicts:
         status = (verdict.status, drawing.COLOURS[verdict.status])
@@ -57,8 +57,8 @@ def write_down(outcome: Outcome) -> None:
     for plot in outcome.plots:
         (PLOTS / f"{plot.name}.svg").write_text(draw(plot))
     begin, end = f"<!-- experiment: {outcome.name} -->", "<!-- end -->"
-    made = f"{begin}\n\n{section(outcome, 'experiments/')}\n\n{end}"
-    text = re.sub(rf"{begin}.*?{end}", lambda _: made, DOCUMENT.read_text(), flags=re.DOTALL)
+    markup = f"{begin}\n\n{section(outcome, 'experiments/')}\n\n{end}"
+    text = re.sub(rf"{begin}.*?{end}", lambda _: markup, DOCUMENT.read_text(), flags=re.DOTALL)
     DOCUMENT.write_text(text)
 
 
@@ -73,13 +73,19 @@ def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
         yield f"**{table.title}**\n\n{_markdown(table)}"
     for plot in outcome.plots:
         yield f"![{plot.title}]({plots}{plot.name}.svg)"
-    rows = [(one.what, one.required, one.measured, _answer(one)) for one in outcome.expectations]
-    met = sum(one.met for one in outcome.expectations)
+    rows = [
+        (expectation.what, expectation.required, expectation.measured, _answer(expectation))
+        for expectation in outcome.expectations
+    ]
+    met = sum(expectation.met for expectation in outcome.expectations)
     title = f"Expected outcome: {met} of {len(rows)} met"
     yield f"**{title}**\n\n{_markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
-    if differences := dict.fromkeys(f"- {one.differs}" for one in outcome.expectations if one.differs):
-        yield "Known to differ from the thesis:\n\n" + "\n".join(differences)
-    judged = [f"- {one.run}: {one.status}" + "".join(f"\n    - {reason}" for reason in one.reasons) for one in outcome.verdicts]
+    if differences := dict.fromkeys(expectation.differs for expectation in outcome.expectations if expectation.differs):
+        yield "Known to differ from the thesis:\n\n" + "\n".join(f"- {difference}" for difference in differences)
+    judged = [
+        f"- {verdict.run}: {verdict.status}" + "".join(f"\n    - {reason}" for reason in verdict.reasons)
+        for verdict in outcome.verdicts
+    ]
     yield "Runs in real time, as their reports judge them:\n\n" + "\n".join(judged)
 
 
@@ -88,6 +94,6 @@ def _markdown(table: Table) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
 
-def _answer(one: Expectation) -> str:
-    words = "yes" if one.met else "no"
-    return f"{words}, known to differ" if one.differs else words
+def _answer(expectation: Expectation) -> str:
+    words = "yes" if expectation.met else "no"
+    return f"{words}, known to differ" if expectation.differs else words

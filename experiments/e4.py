@@ -108,7 +108,7 @@ def expectations_of_loads(carried: Carried, time: str) -> Iterator[Expectation]:
         bool(beyond > 20 * worst),
     )
     most = np.max([figures.jitter_ms for figures in below])
-    least = np.min([carried.whole(one).jitter_ms for one in BEYOND])
+    least = np.min([carried.whole(traffic).jitter_ms for traffic in BEYOND])
     yield Expectation(
         f"jitter below saturation, {time}",
         f"at most {JITTER_US:g} us",
@@ -195,16 +195,16 @@ def _plots(sweep: Sweep, real: Carried) -> Iterator[Plot]:
     yield Plot(
         *("e4-goodput", "E4: goodput against offered load, 80 m", "offered load at IP (Mbit/s)", goodput),
         [
-            Curve("virtual time", sweep.x, [mbps(one) for one in sweep.y], "virtual"),
-            Curve("real time", loads, [mbps(one) for one in measured], "real"),
+            Curve("virtual time", sweep.x, [mbps(figures) for figures in sweep.y], "virtual"),
+            Curve("real time", loads, [mbps(figures) for figures in measured], "real"),
             Curve("thesis: saturates near 7", (sweep.x[0], sweep.x[-1]), (SATURATION_MBPS, SATURATION_MBPS), "thesis"),
         ],
     )
     yield Plot(
         *("e4-delay", "E4: delay against offered load, 80 m", "offered load at IP (Mbit/s)", latency),
         [
-            Curve("virtual time", sweep.x, [one.delay_mean_ms for one in sweep.y], "virtual"),
-            Curve("real time", loads, [one.delay_mean_ms for one in measured], "real"),
+            Curve("virtual time", sweep.x, [figures.delay_mean_ms for figures in sweep.y], "virtual"),
+            Curve("real time", loads, [figures.delay_mean_ms for figures in measured], "real"),
             Curve("thesis: under 1 below saturation", (sweep.x[0], 7.0), (LATENCY_MS, LATENCY_MS), "thesis"),
         ],
         logarithmic_y=True,
@@ -216,8 +216,8 @@ def _distance_plot(sweep: Sweep, real: Carried) -> Plot:
     return Plot(
         *("e4-distance", "E4: goodput against distance, saturated", "distance (m)", "goodput at IP (Mbit/s)"),
         [
-            Curve("virtual time", sweep.x, [mbps(one) for one in sweep.y], "virtual"),
-            Curve("real time", metres, [mbps(real.whole(one)) for one in real.traffic], "real"),
+            Curve("virtual time", sweep.x, [mbps(figures) for figures in sweep.y], "virtual"),
+            Curve("real time", metres, [mbps(real.whole(traffic)) for traffic in real.traffic], "real"),
         ],
     )
 

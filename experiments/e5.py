@@ -121,8 +121,8 @@ def _table(real: Carried, virtual: Carried, lone: dict[str, Figures]) -> Table:
     rows = []
     for published in SEGMENTS:
         there, here = (carried.segment(published.netbox, TRAFFIC) for carried in (virtual, real))
-        goodputs = [number(mbps(one)) for one in (there, here, lone[published.netbox])]
-        lost = [share(one.loss_ratio) for one in (there, here)]
+        goodputs = [number(mbps(figures)) for figures in (there, here, lone[published.netbox])]
+        lost = [share(figures.loss_ratio) for figures in (there, here)]
         rows.append((published.name, *goodputs, published.words, *lost, delay(there), delay(here)))
     return Table("Goodput per segment, return direction, 500-byte UDP, 9 Mbit/s offered", headers, rows)
 
@@ -138,7 +138,7 @@ def _chosen(real: Carried, virtual: Carried) -> Table:
 
 def _plot(real: Carried, virtual: Carried) -> Plot:
     places = [float(at) for at in range(len(SEGMENTS))]
-    goodputs = [[mbps(carried.segment(one.netbox, TRAFFIC)) for one in SEGMENTS] for carried in (virtual, real)]
+    goodputs = [[mbps(carried.segment(segment.netbox, TRAFFIC)) for segment in SEGMENTS] for carried in (virtual, real)]
     return Plot(
         "e5-goodput",
         "E5: goodput per segment",
@@ -147,7 +147,7 @@ def _plot(real: Carried, virtual: Carried) -> Plot:
         [
             Curve("virtual time", places, goodputs[0], "virtual"),
             Curve("real time", places, goodputs[1], "real"),
-            Curve("thesis", places, [one.mbps for one in SEGMENTS], "thesis"),
+            Curve("thesis", places, [segment.mbps for segment in SEGMENTS], "thesis"),
         ],
     )
 

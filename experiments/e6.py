@@ -173,7 +173,7 @@ def _data(stages: Stages, time: str) -> Iterator[Expectation]:
         f"stage 4: best effort bears the overload, {time}",
         "most lost of all, and later than 10 times voice",
         f"{share(overload.loss_ratio)} lost, {number(overload.delay_mean_ms)} ms",
-        all(loss["data"] > one for kind, one in loss.items() if kind != "data")
+        all(loss["data"] > ratio for kind, ratio in loss.items() if kind != "data")
         and overload.delay_mean_ms > 10 * _mean_ms(stages, 4, "voice"),
     )
 
@@ -184,9 +184,9 @@ def _mean_ms(stages: Stages, stage: int, kind: str) -> float:
 
 def _within(carried: Carried, kind: str, bound_ms: float, beyond: float) -> bool:
     late = total = 0
-    for one in carried.measured:
-        if one.application.name in KINDS[kind]:
-            inside = (one.rows[f"out_ns.{WIMAX}"] - one.rows[f"in_ns.{WIMAX}"]).drop_nulls()
+    for flow in carried.measured:
+        if flow.application.name in KINDS[kind]:
+            inside = (flow.rows[f"out_ns.{WIMAX}"] - flow.rows[f"in_ns.{WIMAX}"]).drop_nulls()
             late, total = late + int((inside > bound_ms * 1e6).sum()), total + len(inside)
     return total > 0 and late <= beyond * total
 
@@ -207,13 +207,13 @@ def _offered(virtual: Stages) -> Table:
     }
     rows = []
     for kind in KINDS:
-        one = virtual[4].whole(*KINDS[kind])
+        figures = virtual[4].whole(*KINDS[kind])
         sent = [measured.rows for measured in virtual[4].measured if measured.application.name in KINDS[kind]]
         times = np.concatenate([rows["sent_ns"].to_numpy() for rows in sent])
         span_s = np.ptp(times) / 1e9
         bits = sum(8 * (rows["ethernet_bytes"] - 14).sum() for rows in sent)
         payload, load, service = published[kind]
-        rows.append((kind, service, payload, load, f"{bits / span_s / 1e3:.0f}", str(one.sent)))
+        rows.append((kind, service, payload, load, f"{bits / span_s / 1e3:.0f}", str(figures.sent)))
     return Table(
         f"Offered in stage 4, {OFFERED_KBPS:g} kbit/s at IP in the thesis",
         ("flow", "class", "UDP payload, B", "thesis: IP load, kbit/s", "ours, kbit/s", "packets"),
@@ -258,11 +258,11 @@ def _table(stage: Stage, real: Carried, virtual: Carried) -> Table:
             (
                 f"{kind} ({SERVICES[kind]})",
                 _EXPECTED.get((stage.number, kind), "untouched" if kind == "video" else "–"),
-                *(number(one.goodput_ip_kbps, 1) for one in whole),
-                *(share(one.loss_ratio) for one in whole),
-                *(delay(one) for one in inside),
-                *(delay(one) for one in whole),
-                *(number(one.jitter_ms) for one in whole),
+                *(number(figures.goodput_ip_kbps, 1) for figures in whole),
+                *(share(figures.loss_ratio) for figures in whole),
+                *(delay(figures) for figures in inside),
+                *(delay(figures) for figures in whole),
+                *(number(figures.jitter_ms) for figures in whole),
             )
         )
     return Table(f"Stage {stage.number}: {stage.name}, {stage.distance}", headers, rows)

@@ -39,21 +39,22 @@ class Figures:
 
 def whole(flows: Sequence[Measured]) -> Figures:
     """From host to host."""
-    return _figures([one.rows.select("sent_ns", "received_ns", "payload_bytes", "ethernet_bytes", "lost_why") for one in flows])
+    columns = ["sent_ns", "received_ns", "payload_bytes", "ethernet_bytes", "lost_why"]
+    return _figures([flow.rows.select(columns) for flow in flows])
 
 
 def segment(netbox: str, flows: Sequence[Measured]) -> Figures:
     """From where frames enter a netbox to where they leave it."""
     return _figures(
         [
-            one.rows.filter(pl.col(f"fate.{netbox}").is_not_null()).select(
+            flow.rows.filter(pl.col(f"fate.{netbox}").is_not_null()).select(
                 pl.col(f"in_ns.{netbox}").alias("sent_ns"),
                 pl.col(f"out_ns.{netbox}").alias("received_ns"),
                 "payload_bytes",
                 "ethernet_bytes",
                 pl.when(pl.col("lost_at") == netbox).then("lost_why").alias("lost_why"),
             )
-            for one in flows
+            for flow in flows
         ]
     )
 
@@ -61,7 +62,7 @@ def segment(netbox: str, flows: Sequence[Measured]) -> Figures:
 def _figures(tables: Sequence[pl.DataFrame]) -> Figures:
     rows = pl.concat(tables)
     delays = metrics.delays_ms(rows)
-    jitters = [found.mean() for table in tables if (found := metrics.jitter_ms(table, None)).size]
+    jitters = [jitter.mean() for table in tables if (jitter := metrics.jitter_ms(table, None)).size]
     lost = rows.filter(pl.col("received_ns").is_null())["lost_why"].drop_nulls()
     ip = rows.with_columns((pl.col("ethernet_bytes") - _ETHERNET_HEADER).alias("payload_bytes"))
     goodput = metrics.goodput_kbps(ip)

@@ -84,7 +84,7 @@ class Outcome:
     @property
     def surprises(self) -> list[Expectation]:
         """What did not come as it is known to."""
-        return [one for one in self.expectations if not one.is_as_known]
+        return [expectation for expectation in self.expectations if not expectation.is_as_known]
 
     def to_json(self) -> dict[str, Any]:
         """For JSON, which has no NaN: points of a curve that nothing arrived for are null."""

@@ -136,9 +136,9 @@ def _emulate(plan: Plan, netbox: str, streams: Sequence[_Stream]) -> Emulation:
     legs = {stream.key: next(leg for leg in stream.legs if leg.netbox == netbox) for stream in streams}
     configuration = netbox_configuration(plan.node(netbox))
     stations = [station["name"] for station in configuration["stations"]]
-    known = {(leg.entry, leg.source) for leg in legs.values()} | {(leg.exit, leg.destination) for leg in legs.values()}
+    ports = {(leg.entry, leg.source) for leg in legs.values()} | {(leg.exit, leg.destination) for leg in legs.values()}
     frames: dict[str, list[TimedFrame]] = {}
-    for turn, (station, interface) in enumerate(sorted(known, key=lambda port: (port[0], port[1].mac))):
+    for turn, (station, interface) in enumerate(sorted(ports, key=lambda port: (port[0], port[1].mac))):
         address = interface.addresses[0].partition("/")[0]
         frames.setdefault(station, []).append((ANNOUNCED_S + turn * _TURN_S, announcement(_mac(interface), address)))
     for stream in streams:

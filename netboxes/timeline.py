@@ -31,20 +31,20 @@ class TimeSeries:
     def __str__(self) -> str:
         return f"pairs of a time and a {self.value}, or a CSV file with the columns time_s, {self.column}"
 
-    def parse(self, given: object, info: ValidationInfo) -> list[tuple[float, float]]:
-        if isinstance(given, str):
+    def parse(self, source: object, info: ValidationInfo) -> list[tuple[float, float]]:
+        if isinstance(source, str):
             unit = self.value.dimension.base
-            rows = read_rows(given, info.context, ("time_s", self.column))
+            rows = read_rows(source, info.context, ("time_s", self.column))
             points = [(_TIME.parse(f"{time!r} s"), self.value.parse(f"{value!r} {unit}")) for time, value in rows]
         else:
             if (
-                not isinstance(given, list)
-                or not given
-                or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given)
+                not isinstance(source, list)
+                or not source
+                or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in source)
             ):
                 example = self.value.dimension.write(self.value.maximum)
                 raise ValueError(f"write pairs of a time and a value, like [[0 s, {example}], …], or the name of a CSV file")
-            points = [(_TIME.parse(time), self.value.parse(value)) for time, value in given]
+            points = [(_TIME.parse(time), self.value.parse(value)) for time, value in source]
         for (earlier, _), (later, _) in pairwise(points):
             if later <= earlier:
                 raise ValueError(f"the value at {TIME.write(later)} follows that at {TIME.write(earlier)}; put them in order")

@@ -88,12 +88,12 @@ def parts_of(text: str) -> dict[str, str]:
     return dict(_PART.findall(text))
 
 
-def write(asked: Sequence[str], file: Path = PAGE) -> list[str]:
+def write(names: Sequence[str], file: Path = PAGE) -> list[str]:
     """Measures these technologies, writes their parts and plots; returns what is outside its tolerance, in words."""
     parts = parts_of(file.read_text()) if file.exists() else {}
     outside = []
     with ProcessPoolExecutor(max_workers=2) as processes:
-        for technology, shown in zip(asked, processes.map(chapters, asked), strict=True):
+        for technology, shown in zip(names, processes.map(chapters, names), strict=True):
             parts[technology] = part(technology, shown)
             for plot in (plot for chapter in shown for plot in chapter.plots):
                 picture = file.parent / "validation" / f"{plot.name}.svg"
@@ -106,8 +106,8 @@ def write(asked: Sequence[str], file: Path = PAGE) -> list[str]:
                 for figure in figures
                 if not figure.holds
             ]
-    known = set(technologies())
-    file.write_text(page({technology: text for technology, text in parts.items() if technology in known}))
+    known_names = set(technologies())
+    file.write_text(page({technology: text for technology, text in parts.items() if technology in known_names}))
     return outside
 
 

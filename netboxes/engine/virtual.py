@@ -104,7 +104,7 @@ def run(
         raise ValueError(f"frames for {', '.join(sorted(unknown))}: no such station among {', '.join(stations)}")
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
         folder = Path(name)
-        start_ns = min((_ns(time) for each in frames.values() for time, _ in each), default=0)
+        start_ns = min((_ns(time) for timed_frames in frames.values() for time, _ in timed_frames), default=0)
         for station, timed in frames.items():
             pcapng.write(
                 folder / f"{station}-in.pcapng", [(_ns(time), data) for time, data in sorted(timed, key=lambda item: item[0])]
@@ -142,8 +142,8 @@ def _ns(seconds: float) -> int:
 
 
 def _station(folder: Path, name: str, has_input: bool) -> dict[str, Any]:
-    given = str(folder / f"{name}-in.pcapng") if has_input else None
-    return {"name": name, "port": {"kind": "pcapng", "input": given, "output": str(folder / f"{name}-out.pcapng")}}
+    input_file = str(folder / f"{name}-in.pcapng") if has_input else None
+    return {"name": name, "port": {"kind": "pcapng", "input": input_file, "output": str(folder / f"{name}-out.pcapng")}}
 
 
 def _run_netbox(segment: str, configuration: Path) -> None:
@@ -207,7 +207,7 @@ def fragments(frame: bytes, payload: int, identification: int = 0) -> list[bytes
     """
     version = frame[14] >> 4
     header, rest = (frame[14:34], frame[34:]) if version == 4 else (frame[14:54], frame[54:])
-    made = []
+    frames = []
     for at in range(0, len(rest), payload):
         piece, more = rest[at : at + payload], at + payload < len(rest)
         if version == 4:
@@ -217,8 +217,8 @@ def fragments(frame: bytes, payload: int, identification: int = 0) -> list[bytes
         else:
             fields = header[:4] + struct.pack(">HB", 8 + len(piece), 44) + header[7:]
             fields += struct.pack(">BBHI", header[6], 0, at | more, identification)
-        made.append(ethernet(frame[6:12], frame[:6], int.from_bytes(frame[12:14], "big"), fields + piece))
-    return made
+        frames.append(ethernet(frame[6:12], frame[:6], int.from_bytes(frame[12:14], "big"), fields + piece))
+    return frames
 
 
 def vlan(frame: bytes, identifier: int, priority: int = 0) -> bytes:

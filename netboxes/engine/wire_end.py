@@ -79,7 +79,7 @@ class WireEnd:
 
     def received(self) -> list[tuple[int, bytes]]:
         """Frames that are here now, with the times when they were handed over, in ns since 1970."""
-        head, tail, found = _read(self._in, _HEAD), _read(self._in, _TAIL), []
+        head, tail, frames = _read(self._in, _HEAD), _read(self._in, _TAIL), []
         while tail != head:
             at = _HEADER_BYTES + tail % self._capacity
             length, zero, stamp = struct.unpack_from("<IIq", self._in, at)
@@ -87,10 +87,10 @@ class WireEnd:
             if length == _SKIP:
                 tail += self._capacity - tail % self._capacity
                 continue
-            found.append((stamp, self._in[at + 16 : at + 16 + length]))
+            frames.append((stamp, self._in[at + 16 : at + 16 + length]))
             tail += 16 + (length + 15) // 16 * 16
         _write(self._in, _TAIL, tail)
-        return found
+        return frames
 
     def expect(self, count: int) -> list[bytes]:
         """The next `count` frames, or as many as come in time."""

@@ -68,7 +68,7 @@ def saturated(stations: int, length: int | tuple[int, int], seconds: float, rate
     count = int(seconds * rate / on_wire(least) * 1.1)
     traffic = {}
     for i in range(stations):
-        lengths = length if isinstance(length, int) else [int(each) for each in chance.integers(*length, count)]
+        lengths = length if isinstance(length, int) else [int(size) for size in chance.integers(*length, count)]
         # More than the medium carries, for each; they do not begin at the same instant.
         times = [i * 1.7e-5 + k * on_wire(least) / rate / 1.1 for k in range(count)]
         traffic[i] = packets(i, stations, lengths, times)

@@ -52,7 +52,7 @@ def _serialisation() -> Chapter:
         every = range(46, 1501, 4)
         curves += [
             Curve(name, list(every), [rate / on_wire(length) / 1e3 for length in every], False),
-            Curve(name, lengths, [each / 1e3 for each in measured], True),
+            Curve(name, lengths, [frames_s / 1e3 for frames_s in measured], True),
         ]
     plot = Plot(
         "ethernet-frames", "Frames on a full-duplex link", "layer-3 packet, bytes", "1000 frames/s", curves, logarithmic_y=True

@@ -68,8 +68,8 @@ class Trace(Part):
         return {"keys": keys}
 
 
-def _list_of(one: Limit) -> Limit:
-    return {"items": one, "fewest": 1, "optional": True}
+def _list_of(item: Limit) -> Limit:
+    return {"items": item, "fewest": 1, "optional": True}
 
 
 def _is_mahimahi(path: Path) -> bool:

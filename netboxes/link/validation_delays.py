@@ -55,8 +55,9 @@ def _pareto_normal(x: Times) -> Times:
     weights = np.exp(-(z**2) / 2)
     weights /= weights.sum()
     grid = np.linspace(x[0], x[-1], 2001)
-    found = sum(weight * _pareto((grid * sqrt(0.625) - 0.25 * value) / 0.75) for weight, value in zip(weights, z, strict=True))
-    result: Times = np.interp(x, grid, np.asarray(found, float))
+    normal = zip(weights, z, strict=True)
+    mixture = sum(weight * _pareto((grid * sqrt(0.625) - 0.25 * value) / 0.75) for weight, value in normal)
+    result: Times = np.interp(x, grid, np.asarray(mixture, float))
     return result
 
 
@@ -85,11 +86,11 @@ def _distributions() -> Chapter:
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / "measured.csv").write_text("jitter_s\n" + "\n".join(f"{value:.9f}" for value in measured))
         for distribution, expected in cases:
-            said: dict[str, Any] = {"distribution": distribution, "deviation": f"{DEVIATION_S} s"}
+            jitter: dict[str, Any] = {"distribution": distribution, "deviation": f"{DEVIATION_S} s"}
             if distribution == "table":
-                said = {"distribution": distribution, "table": "measured.csv"}
+                jitter = {"distribution": distribution, "table": "measured.csv"}
             for correlation in (0.0, 0.8):
-                values = _jitter(said, Path(name), correlation)
+                values = _jitter(jitter, Path(name), correlation)
                 # Neighbours of an AR(1) sequence count for (1 - c) / (1 + c) of an independent value.
                 size = COUNT * (1 - correlation) / (1 + correlation)
                 figures.append(

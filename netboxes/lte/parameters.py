@@ -99,15 +99,15 @@ class Bearer(BaseModel):
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
         name = f"the bearer of class {self.traffic_class!r} with QCI {self.qci}"
-        said = [field for field in RATES if getattr(self, field) is not None]
-        if self.qci in NOT_GUARANTEED and said:
-            raise ValueError(f"{name} guarantees no rate (TS 23.203, Table 6.1.7): leave out {', '.join(said)}")
+        rates = [field for field in RATES if getattr(self, field) is not None]
+        if self.qci in NOT_GUARANTEED and rates:
+            raise ValueError(f"{name} guarantees no rate (TS 23.203, Table 6.1.7): leave out {', '.join(rates)}")
         if self.qci in GUARANTEED and self.uplink_rate is None and self.downlink_rate is None:
             raise ValueError(f"{name} guarantees a rate: give `uplink_rate`, `downlink_rate` or both")
-        for way in ("uplink", "downlink"):
-            rate, maximum = getattr(self, f"{way}_rate"), getattr(self, f"{way}_maximum")
+        for direction in ("uplink", "downlink"):
+            rate, maximum = getattr(self, f"{direction}_rate"), getattr(self, f"{direction}_maximum")
             if maximum is not None and maximum < (rate or 0.0):
-                raise ValueError(f"{name} has an `{way}_maximum` below its `{way}_rate`")
+                raise ValueError(f"{name} has an `{direction}_maximum` below its `{direction}_rate`")
         return self
 
 

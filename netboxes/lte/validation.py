@@ -165,8 +165,9 @@ def fairness() -> Chapter:
         ("fdbet", "goodput", 1.0),
         ("tdmt", "goodput", 0.25),
     ):
-        given = cell | {"scheduler": scheduler}
-        emulation = emulate("lte", given, saturated(given, False, list(stations), 15 * MEGABIT, 1.5), duration_s=5.0)
+        parameters = cell | {"scheduler": scheduler}
+        frames = saturated(parameters, False, list(stations), 15 * MEGABIT, 1.5)
+        emulation = emulate("lte", parameters, frames, duration_s=5.0)
         if quantity == "goodput":
             values = [goodput(emulation, name, 4, 1500, 1.3, 2.5) for name in stations]
         else:

@@ -76,8 +76,8 @@ class Queue(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        given = {key for key in self.model_fields_set if getattr(self, key) is not None}
-        if strange := sorted(given - {"discipline", *_COMMON} - self._OF[self.discipline].keys()):
+        given_keys = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        if strange := sorted(given_keys - {"discipline", *_COMMON} - self._OF[self.discipline].keys()):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
@@ -105,9 +105,10 @@ def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> Bef
             value = {"discipline": value}
         if not isinstance(value, dict):
             return value
-        given = {key for key, limit in value.items() if limit is not None}
-        if not given.isdisjoint(_MOST):
-            given.update(_MOST)
-        return {"discipline": discipline, **value, **{key: limit for key, limit in usual.items() if key not in given}}
+        given_keys = {key for key, limit in value.items() if limit is not None}
+        if not given_keys.isdisjoint(_MOST):
+            given_keys.update(_MOST)
+        defaults = {key: limit for key, limit in usual.items() if key not in given_keys}
+        return {"discipline": discipline, **value, **defaults}
 
     return BeforeValidator(complete, json_schema_input_type=int | Discipline | Queue)

@@ -96,7 +96,7 @@ def request_loop(place: int = 0) -> tuple[float, float]:
     A terminal asks in its control burst, `place` bursts after a superframe's start. What arrives at the hub before the plan of
     superframe k + m is made is in it: that plan leaves plan_lead later and has the same way back.
     """
-    asked = place * CONTROL_BURST
-    superframes = math.ceil((asked + CONTROL_BURST + 2 * DELAY + PLAN_LEAD) / SUPERFRAME)
-    after = superframes * SUPERFRAME - asked
+    burst_start = place * CONTROL_BURST
+    superframes = math.ceil((burst_start + CONTROL_BURST + 2 * DELAY + PLAN_LEAD) / SUPERFRAME)
+    after = superframes * SUPERFRAME - burst_start
     return after, after + SUPERFRAME

@@ -185,8 +185,8 @@ class Parameters(Technology):
 
     def _asks(self, station: Station) -> bool:
         used = [*self.methods_of(station)]
-        for each in self.request_classes.values():
-            used += each.capacity_request or self.capacity_request
+        for request_class in self.request_classes.values():
+            used += request_class.capacity_request or self.capacity_request
         return any(method in ("RBDC", "VBDC", "AVBDC") for method in used)
 
     def _agreed(self) -> float:
@@ -195,9 +195,9 @@ class Parameters(Technology):
         for station in self.terminals().values():
             if "CRA" in self.methods_of(station):
                 total += station.cra_rate if station.cra_rate is not None else self.cra_rate or 0.0
-            for each in self.request_classes.values():
-                if "CRA" in (each.capacity_request or self.capacity_request):
-                    total += each.cra_rate if each.cra_rate is not None else self.cra_rate or 0.0
+            for request_class in self.request_classes.values():
+                if "CRA" in (request_class.capacity_request or self.capacity_request):
+                    total += request_class.cra_rate if request_class.cra_rate is not None else self.cra_rate or 0.0
         return total
 
     def capacity(self) -> float:

@@ -91,7 +91,7 @@ def _fixed_rates() -> Chapter:
             ratio = _forward_goodput(link, expected) / expected
             figures.append(Figure(f"{profile.name}, {frame} FECFRAMEs", "", 1.0, ratio, absolute=0.005))
     worst = [max(figures[:28], key=_off), max(figures[28:], key=_off)]
-    names = [f"{len(each)} MODCODs, {each[0].what.split(', ')[1]}" for each in (figures[:28], figures[28:])]
+    names = [f"{len(group)} MODCODs, {group[0].what.split(', ')[1]}" for group in (figures[:28], figures[28:])]
     return Chapter(
         "Forward rate of each modulation and coding when it is fixed",
         "All 28 MODCODs with normal FECFRAMEs and all 26 with short ones (Tables 5a, 5b, 12), each stated and fixed, with a "

@@ -107,13 +107,13 @@ def _first_of_many(start: float) -> float:
     return float(delays(emulation, HUB)[0] - DELAY)
 
 
-def _distances(each: float) -> NDArray[np.float64]:
+def _distances(slots: float) -> NDArray[np.float64]:
     """Between the slots of whom so many belong in a superframe, on average, s: the first places of the bit-reversed order."""
     places = sorted(range(SLOTS), key=lambda number: f"{number:032b}"[::-1])
     order = [places.index(number) for number in range(SLOTS)]
     starts: list[int] = []
     for superframe in range(5):  # in which any number of fifths is whole
-        count = math.floor((superframe + 1) * each + 1e-9) - math.floor(superframe * each + 1e-9)
+        count = math.floor((superframe + 1) * slots + 1e-9) - math.floor(superframe * slots + 1e-9)
         starts += sorted(superframe * SLOTS + slot for slot in order[:count])
     return np.diff([*starts, 5 * SLOTS + starts[0]]) * RETURN_SLOT
 
@@ -180,13 +180,13 @@ def _sharing() -> Chapter:
     for method in ("CRA", "RBDC", "VBDC", "AVBDC", "FCA"):
         means = []
         for count in numbers:
-            each = _shares(method, [1.5 * RETURN_RATE / count] * count)
-            fairness = each.sum() ** 2 / (count * (each**2).sum())
+            goodputs = _shares(method, [1.5 * RETURN_RATE / count] * count)
+            fairness = goodputs.sum() ** 2 / (count * (goodputs**2).sum())
             expected = _capacity(method, count)
             name = f"{method}, {count} terminals"
-            figures.append(Figure(f"{name}: sum", "kbit/s", expected / 1e3, each.sum() / 1e3, relative=0.005))
+            figures.append(Figure(f"{name}: sum", "kbit/s", expected / 1e3, goodputs.sum() / 1e3, relative=0.005))
             figures.append(Figure(f"{name}: Jain's index", "", 1.0, float(fairness), absolute=1e-4))
-            means.append(float(each.mean()) / 1e3)
+            means.append(float(goodputs.mean()) / 1e3)
         expected_means = [_capacity(method, count) / count / 1e3 for count in numbers]
         curves += [Curve(method, numbers, expected_means, measured=False), Curve(method, numbers, means, measured=True)]
     loop = {"AVBDC": 1 / 31}
@@ -220,11 +220,11 @@ def _capacity(method: str, terminals: int) -> float:
 
 def _max_min(wanted: Sequence[float], capacity: float) -> list[float]:
     """Those who want less than an equal share of what is left get it; the others share the rest."""
-    given = [0.0] * len(wanted)
+    shares = [0.0] * len(wanted)
     for done, at in enumerate(sorted(range(len(wanted)), key=lambda i: wanted[i])):
-        given[at] = min(wanted[at], capacity / (len(wanted) - done))
-        capacity -= given[at]
-    return given
+        shares[at] = min(wanted[at], capacity / (len(wanted) - done))
+        capacity -= shares[at]
+    return shares
 
 
 def _shares(method: str, wanted: Sequence[float]) -> NDArray[np.float64]:

@@ -21,12 +21,12 @@ def implied(standard: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """What a standard and a mode say of what the user left out."""
     band = BANDS[standard][0]
     try:
-        said = FREQUENCY.parse(data["band"]) if data.get("band") is not None else band
+        frequency = FREQUENCY.parse(data["band"]) if data.get("band") is not None else band
     except ValueError:
-        said = band
+        frequency = band
     return {
         "band": FREQUENCY.write(band),
-        "channel_width": FREQUENCY.write(default_width(standard, said)),
+        "channel_width": FREQUENCY.write(default_width(standard, frequency)),
         "qos": standard not in RATES or data.get("mode") == "mesh",
     }
 
@@ -103,11 +103,11 @@ def check_channel(standard: str, band: float, width: float, channel: int | None)
 
 def check_rate(standard: str, rate_control: str, rate: float | None, mcs: int | None) -> None:
     legacy = standard in RATES
-    said = {"rate": rate, "mcs": mcs}
+    rates = {"rate": rate, "mcs": mcs}
     wanted, other = ("rate", "mcs") if legacy else ("mcs", "rate")
-    if said[other] is not None:
+    if rates[other] is not None:
         raise ValueError(f"{standard} has no `{other}`; give `{wanted}`")
-    if (rate_control == "constant") != (said[wanted] is not None):
+    if (rate_control == "constant") != (rates[wanted] is not None):
         raise ValueError(f"`rate_control: constant` and `{wanted}` belong together with {standard}")
     if rate is not None and rate not in RATES[standard]:
         raise ValueError(f"{standard} has the rates {_list(RATE.write(r) for r in RATES[standard])}")

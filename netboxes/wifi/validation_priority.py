@@ -88,8 +88,9 @@ def _shared() -> Chapter:
         kinds = [_kind(higher, count), _kind(lower, count)]
         expected = shares(kinds)
         cell = cluster(2 * count, **_CELL) | {"retry_limit": 255, "msdu_lifetime": "60 s"}
-        each = saturated(cell, LENGTH, 2 * sum(expected), 5.0, (DSCP[higher], DSCP[lower]))
-        for category, wanted, got in zip((higher, lower), expected, (sum(each[0::2]), sum(each[1::2])), strict=True):
+        goodputs = saturated(cell, LENGTH, 2 * sum(expected), 5.0, (DSCP[higher], DSCP[lower]))
+        measured = sum(goodputs[0::2]), sum(goodputs[1::2])
+        for category, wanted, got in zip((higher, lower), expected, measured, strict=True):
             other = lower if category is higher else higher
             what = f"{category.name} beside {other.name}, {count} station{'s' if count > 1 else ''} each"
             figures.append(Figure(what, "Mbit/s", wanted / MEGABIT, got / MEGABIT, relative=0.1, absolute=0.5))

@@ -208,9 +208,9 @@ def loss_db(
 
 def next_of(times: Sequence[float], starts: Sequence[float]) -> list[int]:
     """For each time the index of the first start after it; both in order."""
-    found, index = [], 0
+    indices, index = [], 0
     for time in times:
         while starts[index] <= time:
             index += 1
-        found.append(index)
-    return found
+        indices.append(index)
+    return indices

@@ -104,7 +104,7 @@ def _decode(bits: int, period: int, snr_db: float, words: int, chance: np.random
 def closed_form(snr: float) -> tuple[float, float]:
     """Union bounds for BPSK 1/2, which has no outer code: lost blocks of 12 bytes, and wrong bits; Es/N0 not in dB."""
     chances = [erfc(sqrt(distance * snr)) / 2 for distance in DISTANCES]
-    paths, bits = (sum(n * chance for n, chance in zip(each, chances, strict=True)) for each in (PATHS, WRONG_BITS))
+    paths, bits = (sum(n * chance for n, chance in zip(counts, chances, strict=True)) for counts in (PATHS, WRONG_BITS))
     return 1 - (1 - paths) ** 96, bits
 
 

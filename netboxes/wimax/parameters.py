@@ -206,7 +206,7 @@ class Parameters(Technology):
         """A station that moves, or whose base does, may be out of reach for a while."""
         distance = self.distance if station.distance is None else station.distance
         if (place := station.place()) is not None:
-            if any(each.path or each.wander for each in (station, base)):
+            if any(end.path or end.wander for end in (station, base)):
                 return
             distance = math.dist(place, base.place() or (0.0, 0.0, 0.0))
         if distance is None:

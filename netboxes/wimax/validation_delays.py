@@ -102,8 +102,9 @@ def _polled(every: int, later: int = 1) -> Callable[[Times], Times]:
     def delays(times: Times) -> Times:
         starts = _bursts(times)
         polls = starts[::every]
-        found = [starts[index * every + later] - time for time, index in zip(times, next_of(times.tolist(), polls), strict=True)]
-        return np.array(found) + _on_air(polls=later if every == 1 else 1)
+        indices = next_of(times.tolist(), polls)
+        waits = [starts[index * every + later] - time for time, index in zip(times, indices, strict=True)]
+        return np.array(waits) + _on_air(polls=later if every == 1 else 1)
 
     return delays
 
@@ -111,8 +112,9 @@ def _polled(every: int, later: int = 1) -> Callable[[Times], Times]:
 def _contended(times: Times) -> Times:
     """A request in the next frame's contention slots, which begin the uplink subframe; then the burst of the frame after it."""
     starts = _bursts(times)
-    found = [starts[index + 1] - time for time, index in zip(times, next_of(times.tolist(), _slots(times)), strict=True)]
-    return np.array(found) + _on_air()
+    indices = next_of(times.tolist(), _slots(times))
+    waits = [starts[index + 1] - time for time, index in zip(times, indices, strict=True)]
+    return np.array(waits) + _on_air()
 
 
 def services() -> list[Service]:

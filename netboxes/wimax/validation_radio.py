@@ -46,8 +46,8 @@ def _path_loss() -> Chapter:
         "sui-c": ({"subscriber_height": "6 m"}, {"own": 6.0}),
     }
     axis = [50 * 140 ** (step / 150) for step in range(151)]
-    for model, (described, given) in models.items():
-        options = {"frequency": 5e9} | given
+    for model, (described, arguments) in models.items():
+        options = {"frequency": 5e9} | arguments
         parameters = cell(subscribers=len(distances), propagation=model, **described)
         for number, metres in enumerate(distances, 1):
             parameters["stations"][f"ss{number}"]["distance"] = f"{metres} m"

@@ -54,8 +54,8 @@ def _asking_together(stations: int, seed: int, **changes: Any) -> tuple[float, f
     # A station without a grant asks again when T16 is over.
     repeats = np.floor(delays / REQUEST_TIMEOUT_MS)
     first = (repeats == 0).mean(axis=0)
-    each = repeats.mean(axis=0)
-    return first.mean(), each.mean(), first.std() / sqrt(TIMES), each.std() / sqrt(TIMES)
+    mean_repeats = repeats.mean(axis=0)
+    return first.mean(), mean_repeats.mean(), first.std() / sqrt(TIMES), mean_repeats.std() / sqrt(TIMES)
 
 
 def _contention() -> Chapter:
