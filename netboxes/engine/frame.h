@@ -61,8 +61,17 @@ enum class Loss : std::uint8_t
     QueueEarly,  ///< dropped by the discipline of a queue (CoDel, PIE, RED) that had room
 };
 
+inline constexpr std::array LOSSES{Loss::OnAir,
+                                   Loss::QueueFull,
+                                   Loss::QueueExpired,
+                                   Loss::RetryLimit,
+                                   Loss::Outage,
+                                   Loss::Unsupported,
+                                   Loss::Unknown,
+                                   Loss::QueueEarly};
+
 /// What statistics call the reasons, by their value.
-inline constexpr std::array<std::string_view, 9> LOSS_NAMES{
+inline constexpr std::array<std::string_view, LOSSES.size() + 1> LOSS_NAMES{
     "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown", "queue_early"};
 
 inline constexpr std::string_view NameOf(Loss reason)

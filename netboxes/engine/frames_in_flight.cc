@@ -161,7 +161,7 @@ void FramesInFlight::HandOver(StationId station)
         }
         else
         {
-            ++m_counters.lost[static_cast<std::size_t>(Loss::Unknown)];
+            ++m_counters.lost[Loss::Unknown];
             Record(*slot, station, static_cast<std::uint8_t>(Loss::Unknown), 0, 0);
         }
         --slot->departing;
@@ -187,7 +187,7 @@ std::int64_t FramesInFlight::NextDeparture() const
 void FramesInFlight::Settle(Slot& slot, StationId station, Loss reason)
 {
     slot.Settle(station);
-    ++m_counters.lost[static_cast<std::size_t>(reason)];
+    ++m_counters.lost[reason];
     Record(slot, station, static_cast<std::uint8_t>(reason), 0, 0);
 }
 
@@ -240,14 +240,8 @@ void FramesInFlight::Expire()
 
 Json FramesInFlight::Read() const
 {
-    Json lost = Json::object();
-    static_assert(LOSS_NAMES.size() == std::tuple_size_v<decltype(m_counters.lost)>);
-    for (std::size_t reason = 1; reason < LOSS_NAMES.size(); ++reason)
-    {
-        lost[LOSS_NAMES[reason]] = m_counters.lost[reason];
-    }
     return {{"delivered", m_counters.delivered},
-            {"lost", lost},
+            {"lost", m_counters.lost.Read()},
             {"inside", m_slots.Admitted()},
             {"duplicates", m_counters.duplicates},
             {"repeated", m_counters.repeated},

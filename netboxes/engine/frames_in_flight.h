@@ -5,12 +5,12 @@
 #include "configuration.h"
 #include "event_queue.h"
 #include "lateness.h"
+#include "loss_counts.h"
 #include "port.h"
 #include "port_capture.h"
 #include "records.h"
 #include "segment.h"
 
-#include <array>
 
 namespace netboxit
 {
@@ -110,7 +110,7 @@ class FramesInFlight : public Fates
     struct Counters
     {
         std::uint64_t delivered{};
-        std::array<std::uint64_t, LOSS_NAMES.size()> lost{};
+        LossCounts lost;
         std::uint64_t duplicates{}; ///< the segment spoke of a copy that was settled already
         std::uint64_t repeated{};   ///< further frames, made of others by the segment
         std::uint64_t emitted{};    ///< began in the segment

@@ -44,7 +44,7 @@ void Cable::Arrived(StationId from, const Outgoing& outgoing)
 
 void Cable::Lose(StationId from, SlotId slot, Loss reason)
 {
-    ++At(from).lost[static_cast<std::size_t>(reason)];
+    ++At(from).lost[reason];
     m_fates.LoseAll(slot, reason);
 }
 

@@ -18,19 +18,6 @@ constexpr std::int64_t BIT_ERROR_STREAM = 7000;
 
 } // namespace
 
-Json ByCause(const LostFrames& lost)
-{
-    Json causes = Json::object();
-    for (std::size_t reason = 1; reason < lost.size(); ++reason)
-    {
-        if (lost[reason] > 0)
-        {
-            causes[std::string(LOSS_NAMES[reason])] = lost[reason];
-        }
-    }
-    return causes;
-}
-
 Medium::Medium(const SegmentSetup& setup)
     : m_fates(setup.fates), m_announcements(setup.announcements), m_names(setup.stations),
       m_wires(setup.stations.size()),
@@ -209,7 +196,7 @@ Json Medium::Read() const
         counters = ReadStation(id);
         counters["link"] = !m_wires[id].cut;
         counters["rate"] = m_wires[id].rate;
-        counters["lost"] = ByCause(m_wires[id].lost);
+        counters["lost"] = m_wires[id].lost.ReadOccurred();
     }
     return {{"stations", stations}};
 }

@@ -3,19 +3,14 @@
 
 #include "outgoing.h"
 
+#include "../engine/loss_counts.h"
+
 #include "ns3/random-variable-stream.h"
 
-#include <array>
 #include <span>
 
 namespace netboxit
 {
-
-/// Frames that were lost, by Loss.
-using LostFrames = std::array<std::uint64_t, LOSS_NAMES.size()>;
-
-/// Only the reasons that occurred.
-Json ByCause(const LostFrames& lost);
 
 /// What all media of Ethernet have in common: live parameters, wires that are cut and joined again, bit errors, and what is told of
 /// them. A medium applies what changes.
@@ -44,7 +39,7 @@ class Medium : public Segment
         bool off{false};        ///< an outage of its own
         bool cut{false};        ///< nothing passes
         bool announced{false};  ///< that it is
-        LostFrames lost{};      ///< of what its station sent
+        LossCounts lost;        ///< of what its station sent
     };
 
     /// A rate or a delay of this station has changed.

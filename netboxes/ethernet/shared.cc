@@ -247,13 +247,13 @@ bool Shared::Receives(StationId receiver, Packet packet, StationId sender)
 
 void Shared::Lose(StationId sender, SlotId slot, StationId receiver, Loss reason)
 {
-    ++At(sender).lost[static_cast<std::size_t>(reason)];
+    ++At(sender).lost[reason];
     m_fates.Lose(slot, receiver, reason);
 }
 
 void Shared::LoseAll(StationId sender, SlotId slot, Loss reason)
 {
-    ++At(sender).lost[static_cast<std::size_t>(reason)];
+    ++At(sender).lost[reason];
     m_fates.LoseAll(slot, reason);
 }
 

@@ -91,13 +91,13 @@ void Switched::AtStation(StationId station, const Outgoing& outgoing)
 
 void Switched::LoseUp(StationId from, SlotId slot, Loss reason)
 {
-    ++At(from).lost[static_cast<std::size_t>(reason)];
+    ++At(from).lost[reason];
     m_fates.LoseAll(slot, reason);
 }
 
 void Switched::LoseDown(StationId to, SlotId slot, Loss reason)
 {
-    ++m_ports[to].lost[static_cast<std::size_t>(reason)];
+    ++m_ports[to].lost[reason];
     m_fates.Lose(slot, to, reason);
 }
 
@@ -139,7 +139,7 @@ Json Switched::ReadStation(StationId station) const
     const auto& port = m_ports[station];
     auto counters = port.up->Read();
     counters["port"] = port.down->Read();
-    counters["port"]["lost"] = ByCause(port.lost);
+    counters["port"]["lost"] = port.lost.ReadOccurred();
     return counters;
 }
 

@@ -23,7 +23,7 @@ class Switched final : public Medium
     {
         std::unique_ptr<Link> up;   ///< from the station to the switch
         std::unique_ptr<Link> down; ///< from the switch to the station
-        LostFrames lost{};          ///< copies that were to go down
+        LossCounts lost;            ///< copies that were to go down
     };
 
     void AtSwitch(StationId from, const Outgoing& outgoing);

@@ -173,7 +173,7 @@ void Direction::Pass(SlotId slot, std::uint32_t length, std::int64_t sent)
 
 void Direction::Lose(SlotId slot, Loss reason)
 {
-    ++m_counters.lost[static_cast<std::size_t>(reason)];
+    ++m_counters.lost[reason];
     m_fates.Lose(slot, m_to, reason);
 }
 
@@ -210,11 +210,7 @@ Json Direction::Read()
     const auto now = Now();
     Advance(now);
     Expect(now);
-    Json lost = Json::object();
-    for (const auto reason : {Loss::OnAir, Loss::QueueFull, Loss::QueueEarly, Loss::QueueExpired, Loss::Outage})
-    {
-        lost[std::string(NameOf(reason))] = m_counters.lost[static_cast<std::size_t>(reason)];
-    }
+    static constexpr std::array LOSSES_HERE{Loss::OnAir, Loss::QueueFull, Loss::QueueEarly, Loss::QueueExpired, Loss::Outage};
     return {{"up", !m_down},
             {"rate", m_capacity->Rate(now)},
             {"delay_s", static_cast<double>(m_delayOverTime ? Nanoseconds(m_delayOverTime->At(now)) : m_delay) / 1e9},
@@ -226,7 +222,7 @@ Json Direction::Read()
             {"repeated", m_counters.repeated},
             {"held_back", m_counters.heldBack},
             {"damaged", m_counters.damaged},
-            {"lost", lost}};
+            {"lost", m_counters.lost.Read(LOSSES_HERE)}};
 }
 
 } // namespace netboxit::link

@@ -5,11 +5,11 @@
 #include "errors.h"
 #include "jitter.h"
 
+#include "../engine/loss_counts.h"
 #include "../queueing/queue.h"
 
 #include "ns3/event-impl.h"
 
-#include <array>
 
 namespace netboxit::link
 {
@@ -72,7 +72,7 @@ class Direction
         std::uint64_t heldBack{};
         std::uint64_t damaged{};
         std::int64_t sending{}; ///< ns
-        std::array<std::uint64_t, LOSS_NAMES.size()> lost{};
+        LossCounts lost;
     };
 
     void SetRate(const Json& value);

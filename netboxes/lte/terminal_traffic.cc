@@ -181,24 +181,14 @@ std::size_t TerminalTraffic::Direction::Count() const
     return frames;
 }
 
-Json TerminalTraffic::Direction::Losses() const
-{
-    Json counts = Json::object();
-    for (const auto& [reason, number] : lost)
-    {
-        counts[std::string(NameOf(reason))] = number;
-    }
-    return counts;
-}
-
 void TerminalTraffic::Read(Json& counters) const
 {
     counters.update({{"sent", m_sent},
                      {"received", m_received},
                      {"queued_uplink", m_up.Count()},
                      {"queued_downlink", m_down.Count()},
-                     {"lost_uplink", m_up.Losses()},
-                     {"lost_downlink", m_down.Losses()}});
+                     {"lost_uplink", m_up.lost.ReadOccurred()},
+                     {"lost_downlink", m_down.lost.ReadOccurred()}});
 }
 
 } // namespace netboxit

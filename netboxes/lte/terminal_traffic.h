@@ -6,7 +6,8 @@
 #include "plan.h"
 #include "rate_limit.h"
 
-#include <map>
+#include "../engine/loss_counts.h"
+
 
 namespace netboxit
 {
@@ -46,10 +47,9 @@ class TerminalTraffic
     {
         std::vector<FramesUnderWay> underWay; ///< by class
         std::vector<RateLimit> limits;        ///< by class
-        std::map<Loss, std::uint64_t> lost;
+        LossCounts lost;
 
         std::size_t Count() const;
-        Json Losses() const;
     };
 
     FramesUnderWay& UnderWay(const CarrierPacket& packet, bool uplink);

@@ -206,14 +206,6 @@ void Station::TransmissionBegins(ns3::Ptr<const ns3::Packet> packet)
 
 Json Station::Read() const
 {
-    Json lost = Json::object();
-    for (std::size_t reason = 1; reason < m_lost.size(); ++reason)
-    {
-        if (m_lost[reason] > 0)
-        {
-            lost[std::string(LOSS_NAMES[reason])] = m_lost[reason];
-        }
-    }
     Json counters = {{"transmissions", m_transmissions},
                      {"retransmissions", m_retransmissions},
                      {"no_acknowledgement", m_noAcknowledgement},
@@ -222,7 +214,7 @@ Json Station::Read() const
                      {"reassembly_failures", m_reassemblyFailures},
                      {"airtime", m_airtime},
                      {"queue", m_queue.Read(Now())},
-                     {"lost", lost}};
+                     {"lost", m_lost.ReadOccurred()}};
     if (m_lastHeard)
     {
         const double signal = m_radio.Power(*m_lastHeard, m_id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/loss_counts.h"
 #include "../queueing/queue.h"
 
 #include "fragment.h"
@@ -53,7 +54,7 @@ class Station
     void SetQueue(const Json& value);
     void CountLoss(Loss reason)
     {
-        ++m_lost[static_cast<std::size_t>(reason)];
+        ++m_lost[reason];
     }
 
     Json Read() const;
@@ -108,7 +109,7 @@ class Station
     std::uint64_t m_fragmentsReceived{};
     std::uint64_t m_lastLqi{};
     double m_airtime{}; ///< s
-    std::array<std::uint64_t, LOSS_NAMES.size()> m_lost{};
+    LossCounts m_lost;
 };
 
 } // namespace netboxit

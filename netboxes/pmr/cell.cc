@@ -111,7 +111,7 @@ void Cell::SetQueue(const Json& queue)
 
 void Cell::Lose(const Packet& packet, Loss reason)
 {
-    ++m_stations[packet.from].counters.lost[static_cast<std::size_t>(reason)];
+    ++m_stations[packet.from].counters.lost[reason];
     if (packet.to)
     {
         m_fates.Lose(packet.slot, *packet.to, reason);

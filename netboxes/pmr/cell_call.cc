@@ -246,7 +246,7 @@ void Cell::GroupRoundEnds(Call& call)
             continue;
         }
         const auto reason = connected ? Loss::OnAir : Loss::Outage;
-        ++lost[static_cast<std::size_t>(reason)];
+        ++lost[reason];
         m_fates.Lose(sending.packet.slot, id, reason);
     }
     Finish(call);

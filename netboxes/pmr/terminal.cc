@@ -179,14 +179,6 @@ void Terminal::LoseInterrupted(Party& party, std::int64_t since, Loss reason)
 
 Json Terminal::Read(const std::vector<std::string>& names, std::int64_t now) const
 {
-    Json lost = Json::object();
-    for (std::size_t reason = 1; reason < counters.lost.size(); ++reason)
-    {
-        if (counters.lost[reason] > 0)
-        {
-            lost[std::string(LOSS_NAMES[reason])] = counters.lost[reason];
-        }
-    }
     Json queues = Json::object();
     for (const auto& [to, party] : m_parties)
     {
@@ -202,7 +194,7 @@ Json Terminal::Read(const std::vector<std::string>& names, std::int64_t now) con
             {"calls", counters.calls},
             {"calls_preempted", counters.callsPreempted},
             {"setup_time", counters.setupTime},
-            {"lost", lost}};
+            {"lost", counters.lost.ReadOccurred()}};
 }
 
 void Terminal::Reset(std::int64_t now)

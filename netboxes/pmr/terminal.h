@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "../engine/loss_counts.h"
 #include "../queueing/queue.h"
 
 #include <map>
@@ -80,7 +80,7 @@ class Terminal
         std::uint64_t calls{};
         std::uint64_t callsPreempted{};
         double setupTime{}; ///< s, of all calls, from the wish to the channel
-        std::array<std::uint64_t, LOSS_NAMES.size()> lost{};
+        LossCounts lost;
     };
 
     Counters counters;

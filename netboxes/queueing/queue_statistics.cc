@@ -8,7 +8,7 @@ namespace netboxit::queueing
 
 void QueueStatistics::Dropped(Loss reason)
 {
-    ++m_dropped[static_cast<std::size_t>(reason)];
+    ++m_dropped[reason];
 }
 
 Json QueueStatistics::Read(std::size_t packets, std::uint64_t bytes, std::int64_t now) const
@@ -21,14 +21,13 @@ Json QueueStatistics::Read(std::size_t packets, std::uint64_t bytes, std::int64_
     {
         told.push_back(static_cast<double>(*length) / 1e9);
     }
-    const auto dropped = [this](Loss reason) { return m_dropped[static_cast<std::size_t>(reason)]; };
     return {{"packets", packets},
             {"bytes", bytes},
             {"delay_s", static_cast<double>(m_delay) / 1e9},
             {"dropped",
-             {{"full", dropped(Loss::QueueFull)},
-              {"early", dropped(Loss::QueueEarly)},
-              {"expired", dropped(Loss::QueueExpired)}}},
+             {{"full", m_dropped[Loss::QueueFull]},
+              {"early", m_dropped[Loss::QueueEarly]},
+              {"expired", m_dropped[Loss::QueueExpired]}}},
             {"length_s", told}};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "../engine/loss_counts.h"
 
 #include <algorithm>
 #include <array>
@@ -46,7 +46,7 @@ class QueueStatistics
     std::int64_t m_since{0};
     std::int64_t m_delay{0}; ///< of the latest that went, ns
     Lengths m_lengths{};     ///< for how long there were so many, ns
-    std::array<std::uint64_t, LOSS_NAMES.size()> m_dropped{};
+    LossCounts m_dropped;
 };
 
 } // namespace netboxit::queueing

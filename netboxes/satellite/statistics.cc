@@ -34,11 +34,6 @@ Json SatelliteSegment::Read() const
     {
         const auto& station = m_stations[id];
         const auto& filler = station.sender->Filler();
-        Json lost = Json::object();
-        for (const auto& [reason, count] : station.lost)
-        {
-            lost[std::string(NameOf(reason))] = count;
-        }
         Json byClass = Json::object();
         for (ClassId trafficClass = 0; trafficClass < m_classes.size(); ++trafficClass)
         {
@@ -49,7 +44,7 @@ Json SatelliteSegment::Read() const
                   {"utilisation", station.sender->Utilisation()},
                   {"fade_up", station.sky->Up() + m_sky.fade + m_sky.Profiled()},
                   {"fade_down", station.sky->Down() + m_sky.fade + m_sky.Profiled()},
-                  {"lost", lost}};
+                  {"lost", station.lost.ReadOccurred()}};
         station.sender->Read(read);
         if (IsTerminal(id))
         {
@@ -70,7 +65,7 @@ void SatelliteSegment::Reset()
 {
     for (auto& station : m_stations)
     {
-        station.lost.clear();
+        station.lost = {};
         station.sender->Reset();
     }
     for (const auto terminal : m_terminals)

@@ -6,7 +6,8 @@
 #include "codeword_log.h"
 #include "sky.h"
 
-#include <map>
+#include "../engine/loss_counts.h"
+
 
 namespace netboxit
 {
@@ -20,7 +21,7 @@ struct Station
     ns3::Ptr<ns3::UniformRandomVariable> codewords; ///< of codewords, by the signal
     std::unique_ptr<Sky> sky;
     std::vector<CodewordLog> heard; ///< by receiver, of what this station sends
-    std::map<Loss, std::uint64_t> lost;
+    LossCounts lost;
     bool outage{};
 };
 

@@ -80,16 +80,6 @@ void StationCounters::CountLoss(Loss reason, std::optional<ns3::AcIndex> categor
     }
 }
 
-Json StationCounters::LossesOf(const std::map<Loss, std::uint64_t>& lost)
-{
-    Json losses = Json::object();
-    for (const auto& [reason, count] : lost)
-    {
-        losses[std::string(netboxit::NameOf(reason))] = count;
-    }
-    return losses;
-}
-
 Json StationCounters::Read(const std::map<ns3::AcIndex, Json>& queues) const
 {
     std::uint64_t transmissions = 0;
@@ -102,7 +92,7 @@ Json StationCounters::Read(const std::map<ns3::AcIndex, Json>& queues) const
     Json read{{"transmissions", transmissions},
               {"retransmissions", retransmissions},
               {"rate", m_rate},
-              {"lost", LossesOf(m_lost)}};
+              {"lost", m_lost.ReadOccurred()}};
     if (queues.size() == 1)
     {
         read.update(queues.begin()->second);
@@ -115,7 +105,7 @@ Json StationCounters::Read(const std::map<ns3::AcIndex, Json>& queues) const
         auto& told = categories[NameOf(index)];
         told = {{"transmissions", category.transmissions},
                 {"retransmissions", category.retransmissions},
-                {"lost", LossesOf(category.lost)}};
+                {"lost", category.lost.ReadOccurred()}};
         told.update(queue);
     }
     return read;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "../engine/loss_counts.h"
 
 #include "ns3/qos-utils.h"
 #include "ns3/wifi-net-device.h"
@@ -65,7 +65,7 @@ class StationCounters
     {
         std::uint64_t transmissions{};   ///< data frames put on the air, each attempt
         std::uint64_t retransmissions{}; ///< those of them that were repetitions
-        std::map<Loss, std::uint64_t> lost;
+        LossCounts lost;
     };
 
     Category& Of(ns3::AcIndex category)
@@ -73,10 +73,9 @@ class StationCounters
         return m_categories[category];
     }
 
-    static Json LossesOf(const std::map<Loss, std::uint64_t>& lost);
 
     double m_rate{}; ///< bit/s of the latest data frame
-    std::map<Loss, std::uint64_t> m_lost;
+    LossCounts m_lost;
     std::array<Category, ns3::AC_UNDEF> m_categories{};
 };
 

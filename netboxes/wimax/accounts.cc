@@ -53,16 +53,15 @@ void Accounts::RefuseAll(const Frame& frame, StationId subscriber, Loss reason)
 Json Accounts::Read(StationId subscriber) const
 {
     const auto& counters = m_counters[subscriber];
-    const auto lost = [&](Loss reason) { return counters.lost[static_cast<std::size_t>(reason)]; };
     return {{"uplink_frames", counters.uplinkFrames},
             {"downlink_frames", counters.downlinkFrames},
-            {"lost_on_air", lost(Loss::OnAir)},
-            {"lost_queue_full", lost(Loss::QueueFull)},
-            {"lost_queue_early", lost(Loss::QueueEarly)},
-            {"lost_queue_expired", lost(Loss::QueueExpired)},
-            {"lost_retry_limit", lost(Loss::RetryLimit)},
-            {"lost_outage", lost(Loss::Outage)},
-            {"lost_unsupported", lost(Loss::Unsupported)}};
+            {"lost_on_air", counters.lost[Loss::OnAir]},
+            {"lost_queue_full", counters.lost[Loss::QueueFull]},
+            {"lost_queue_early", counters.lost[Loss::QueueEarly]},
+            {"lost_queue_expired", counters.lost[Loss::QueueExpired]},
+            {"lost_retry_limit", counters.lost[Loss::RetryLimit]},
+            {"lost_outage", counters.lost[Loss::Outage]},
+            {"lost_unsupported", counters.lost[Loss::Unsupported]}};
 }
 
 } // namespace netboxit::wimax

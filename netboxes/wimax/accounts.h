@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "../engine/loss_counts.h"
 
 #include "ns3/nstime.h"
 
-#include <array>
 #include <vector>
 
 namespace netboxit::wimax
@@ -49,12 +48,12 @@ class Accounts
     {
         std::uint64_t uplinkFrames{};
         std::uint64_t downlinkFrames{};
-        std::array<std::uint64_t, LOSS_NAMES.size()> lost{}; ///< by Loss
+        LossCounts lost;
     };
 
     void Count(StationId subscriber, Loss reason)
     {
-        ++m_counters[subscriber].lost[static_cast<std::size_t>(reason)];
+        ++m_counters[subscriber].lost[reason];
     }
 
     Fates& m_fates;
