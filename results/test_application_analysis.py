@@ -70,7 +70,7 @@ class Talk(TypedDict):
 def talks(evidence: Evidence) -> Findings:
     (record,) = evidence.records
     hosts = [party["host"] for party in evidence.facts(record, Facts)["parties"]]
-    found: list[Talk] = [{"flow": one.figures["name"], "hosts": hosts} for one in evidence.flows]
+    found: list[Talk] = [{"flow": flow.figures["name"], "hosts": hosts} for flow in evidence.flows]
     last = evidence.flows[-1].measured.flow
     figure = KeyFigure(last.name, last.direction, "who <talks>", str(len(hosts)), evidence.planned[record.name].source)
     return Findings(found, [figure], lambda: {"talks": found})
@@ -86,9 +86,9 @@ def test_what_an_analysis_finds_is_in_the_metrics_and_in_the_report(folder: Path
     template = tmp_path / "part.html.j2"
     template.write_text("<h2>Talks</h2>{% for talk in talks %}{{ talk.flow }}: {{ talk.hosts | join('&') }} {% endfor %}")
     analysis = ApplicationAnalysis("talks", Talk, talks, template, files=[("traffic/*/flows.json", "its <flows>")])
-    found: Any = analyse(folder, {"call": analysis})
-    assert found["talks"] == [{"flow": "call.voice", "hosts": ["fr1", "eoc"]}] * 2
-    assert found == {key: value for key, value in json.loads((folder / "metrics.json").read_text()).items() if key in found}
+    document: Any = analyse(folder, {"call": analysis})
+    assert document["talks"] == [{"flow": "call.voice", "hosts": ["fr1", "eoc"]}] * 2
+    assert document == {key: value for key, value in json.loads((folder / "metrics.json").read_text()).items() if key in document}
     page = (folder / "report.html").read_text()
     assert page.count("call.voice: fr1&amp;eoc") == 2
     # Its key figure stands beside the delay of the flow that it is of, and of no other.
@@ -106,9 +106,9 @@ def test_a_part_beside_the_flows_stands_in_their_section(folder: Path, tmp_path:
 
 
 def test_an_application_that_nobody_knows_has_its_flows_all_the_same(folder: Path) -> None:
-    found = analyse(folder, {})
-    assert [flow["received"] for flow in found["flows"]] == [30, 30]
-    assert not {one.key for one in analyses().values()} & set(found)
+    document = analyse(folder, {})
+    assert [flow["received"] for flow in document["flows"]] == [30, 30]
+    assert not {one.key for one in analyses().values()} & set(document)
 
 
 @pytest.mark.parametrize("name", [name for name in analyses() if name != "camera"])

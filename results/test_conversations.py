@@ -73,17 +73,17 @@ def test_each_way_of_a_conversation_is_followed_as_a_flow_is(synthetic: Syntheti
 def test_flows_of_applications_are_none_and_stay_what_they_are(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201)
     synthetic.calls(20)
-    found: Any = analyse(synthetic.write(), analyses())
-    assert {flow["name"] for flow in found["flows"]} == {"call.voice"}
-    assert [flow["packets"] for flow in found["flows"]] == [20, 20]
-    assert {one["name"] for one in found["conversations"]} == {"udp fr1:5201 eoc:5201"}
+    document: Any = analyse(synthetic.write(), analyses())
+    assert {flow["name"] for flow in document["flows"]} == {"call.voice"}
+    assert [flow["packets"] for flow in document["flows"]] == [20, 20]
+    assert {conversation["name"] for conversation in document["conversations"]} == {"udp fr1:5201 eoc:5201"}
 
 
 def test_segments_and_frames_have_them_too(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201)
     synthetic.calls(20)
-    found: Any = analyse(folder := synthetic.write(), analyses())
-    (sky,) = (one for one in found["segments"] if (one["netbox"], one["direction"]) == ("sky", "return"))
+    document: Any = analyse(folder := synthetic.write(), analyses())
+    (sky,) = (segment for segment in document["segments"] if (segment["netbox"], segment["direction"]) == ("sky", "return"))
     assert sky["flows"]["udp fr1:5201 eoc:5201"]["mean"] == pytest.approx(100.0)
     frames = pl.read_parquet(folder / "frames.parquet").filter(pl.col("flow") == "udp fr1:5201 eoc:5201")
     assert frames.height == 160
@@ -142,9 +142,9 @@ def test_what_no_host_has_is_counted_and_left_out(synthetic: SyntheticRun) -> No
     for address in ("224.0.0.5", "10.77.0.1"):
         talk(synthetic, 7, port=5353, to=address)
     synthetic.calls(2)
-    found: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses())
     # Both ends captured each of them.
-    assert found["conversations"] == [] and found["packets_left_out"] == 28
+    assert document["conversations"] == [] and document["packets_left_out"] == 28
 
 
 def test_a_run_without_applications_has_them_alone(synthetic: SyntheticRun) -> None:
@@ -153,7 +153,7 @@ def test_a_run_without_applications_has_them_alone(synthetic: SyntheticRun) -> N
     (folder / "plan.json").write_text(json.dumps(replace(synthetic.plan(), traffic=()).to_json()))
     for file in (folder / "traffic/call").iterdir():
         file.unlink()
-    found: Any = analyse(folder, analyses())
-    assert (found["flows"], len(found["conversations"])) == ([], 2)
-    assert not [note for note in found["verdict"]["notes"] if "traffic" in note]
+    document: Any = analyse(folder, analyses())
+    assert (document["flows"], len(document["conversations"])) == ([], 2)
+    assert not [note for note in document["verdict"]["notes"] if "traffic" in note]
     assert "mean delay" in (folder / "report.html").read_text()

@@ -107,21 +107,21 @@ def test_an_environment_that_says_its_version_may_be_damaged_all_the_same(folder
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_rest_of_a_run_is_analysed(folder: Path, name: str) -> None:
     damage_file(folder / name, "another thing")
-    found = analyse(folder, analyses())
-    assert found["verdict"]["status"] == "invalid"
-    assert any(f"{name} is damaged: " in reason for reason in found["verdict"]["reasons"])
+    document = analyse(folder, analyses())
+    assert document["verdict"]["status"] == "invalid"
+    assert any(f"{name} is damaged: " in reason for reason in document["verdict"]["reasons"])
     if name != "captures/captures.json":
-        assert [flow["packets"] for flow in found["flows"]] == [20, 20]
+        assert [flow["packets"] for flow in document["flows"]] == [20, 20]
 
 
 def test_the_frames_before_the_damage_of_a_capture_are_analysed(folder: Path) -> None:
     capture = folder / "captures/eoc.pcapng"
     content = capture.read_bytes()
     capture.write_bytes(content[: len(content) // 2] + content[len(content) // 2 + 4 :])
-    found = analyse(folder, analyses())
-    assert found["verdict"]["status"] == "invalid"
-    assert any(reason.startswith("captures/eoc.pcapng is damaged: a block ") for reason in found["verdict"]["reasons"])
-    assert all(0 < flow["received"] < 20 for flow in found["flows"])
+    document = analyse(folder, analyses())
+    assert document["verdict"]["status"] == "invalid"
+    assert any(reason.startswith("captures/eoc.pcapng is damaged: a block ") for reason in document["verdict"]["reasons"])
+    assert all(0 < flow["received"] < 20 for flow in document["flows"])
 
 
 def test_statistics_of_a_rebooted_netbox_are_damaged_with_those_of_any_of_its_lives(folder: Path) -> None:

@@ -81,34 +81,34 @@ def test_hosts_that_nothing_joins_have_no_path() -> None:
 
 def test_a_path_goes_by_the_netboxes_that_saw_the_frame_and_not_by_the_fewest_wires() -> None:
     assert followed(["near r s"]).path.netboxes == ("near",)
-    found = followed(["far r t", "further t s"])
-    assert found.path.netboxes == ("far", "further")
-    assert found.crossings == (0, 1)
-    assert found.path.gaps == (Gap("a", "far", ("r",)), Gap("far", "further", ("t",)), Gap("further", "b", ("s",)))
+    path = followed(["far r t", "further t s"])
+    assert path.path.netboxes == ("far", "further")
+    assert path.crossings == (0, 1)
+    assert path.path.gaps == (Gap("a", "far", ("r",)), Gap("far", "further", ("t",)), Gap("further", "b", ("s",)))
 
 
 def test_a_netbox_that_a_flooded_frame_entered_too_is_not_on_its_path() -> None:
     lan = network("host a b c, router r, netbox lan sky", "a.eth lan.a, lan.r r.lan, lan.c c.eth, r.sky sky.r, sky.b b.eth")
-    found = followed(["lan a c", "lan a r", "sky r b"], of=lan)
-    assert (found.path.netboxes, found.crossings) == (("lan", "sky"), (1, 2))
+    path = followed(["lan a c", "lan a r", "sky r b"], of=lan)
+    assert (path.path.netboxes, path.crossings) == (("lan", "sky"), (1, 2))
 
 
 def test_a_netbox_that_is_crossed_twice_is_there_twice() -> None:
     """Two stations of a cell, and a router behind its gateway."""
     cell = network("host a b, netbox cell, router r", "a.eth cell.one, b.eth cell.two, cell.gateway r.cell")
-    found = followed(["cell one gateway", "cell gateway two"], of=cell)
-    assert (found.path.netboxes, found.path.points, found.crossings) == (("cell", "cell"), ("cell", "cell.2"), (0, 1))
-    assert found.path.gaps[1] == Gap("cell", "cell", ("r",))
+    path = followed(["cell one gateway", "cell gateway two"], of=cell)
+    assert (path.path.netboxes, path.path.points, path.crossings) == (("cell", "cell"), ("cell", "cell.2"), (0, 1))
+    assert path.path.gaps[1] == Gap("cell", "cell", ("r",))
 
 
 def test_a_routing_loop_is_followed_all_the_way() -> None:
-    found = followed(["near r s", "near s r", "near r s"])
-    assert (found.path.netboxes, found.crossings) == (("near", "near", "near"), (0, 1, 2))
+    path = followed(["near r s", "near s r", "near r s"])
+    assert (path.path.netboxes, path.crossings) == (("near", "near", "near"), (0, 1, 2))
 
 
 def test_a_lost_frame_is_lost_where_a_record_says_so_and_its_path_goes_on_from_there() -> None:
-    found = followed(["far r t", "further t s 5"], arrived=False)
-    assert (found.path.netboxes, found.crossings, found.lost_at) == (("far", "further"), (0, 1), "further")
+    path = followed(["far r t", "further t s 5"], arrived=False)
+    assert (path.path.netboxes, path.crossings, path.lost_at) == (("far", "further"), (0, 1), "further")
     assert followed(["far r t 2"], arrived=False).path.netboxes == ("far", "further")
 
 
@@ -120,20 +120,20 @@ def test_a_frame_that_is_not_seen_again_is_lost_behind_the_last_point_that_saw_i
 
 def test_of_a_frame_that_was_flooded_and_lost_the_crossing_towards_its_destination_counts() -> None:
     lan = network("host a b c, netbox lan", "a.eth lan.a, lan.b b.eth, lan.c c.eth")
-    found = followed(["lan a c", "lan a b 4"], arrived=False, of=lan)
-    assert (found.crossings, found.lost_at) == ((1,), "lan")
+    path = followed(["lan a c", "lan a b 4"], arrived=False, of=lan)
+    assert (path.crossings, path.lost_at) == ((1,), "lan")
 
 
 def test_a_netbox_without_records_lies_on_the_path_between_those_that_have_some() -> None:
-    found = followed(["far r t"], of=network(RING_NODES, RING_WIRES, mute=["further"]))
-    assert (found.path.netboxes, found.crossings) == (("far", "further"), (0, None))
+    path = followed(["far r t"], of=network(RING_NODES, RING_WIRES, mute=["further"]))
+    assert (path.path.netboxes, path.crossings) == (("far", "further"), (0, None))
 
 
 def test_of_two_tunnels_side_by_side_the_frame_took_the_one_that_saw_it() -> None:
     two = network("host a b, router r s", "a.eth r.a, r.one s.one, r.two s.two, s.b b.eth", tunnels=("w1", "w2"))
     for wire in ("w1", "w2"):
-        found = two.follow("a", "b", (), {(wire, "r"), (wire, "s")}, arrived=True)
-        assert [tunnel.wire for tunnel in found.path.tunnels] == [wire]
+        path = two.follow("a", "b", (), {(wire, "r"), (wire, "s")}, arrived=True)
+        assert [tunnel.wire for tunnel in path.path.tunnels] == [wire]
     lost = two.follow("a", "b", (), {("w2", "r")}, arrived=False)
     assert lost.lost_at == "tunnel w2"
     assert two.follow("a", "b", (), {("w2", "r"), ("w2", "s")}, arrived=False).lost_at == "router r and router s"
@@ -142,26 +142,26 @@ def test_of_two_tunnels_side_by_side_the_frame_took_the_one_that_saw_it() -> Non
 def test_records_of_stations_that_a_netbox_has_not_are_on_no_path() -> None:
     assert RING.crossing("near", 0, 1, 0) == Crossing("near", "r", "s", 0)
     crossings = [RING.crossing("near", 0, 9, 0), RING.crossing("far", 0, 1, 0), RING.crossing("further", 0, 1, 0)]
-    found = RING.follow("a", "b", crossings, frozenset(), arrived=True)
-    assert (found.path.netboxes, found.crossings) == (("far", "further"), (1, 2))
+    path = RING.follow("a", "b", crossings, frozenset(), arrived=True)
+    assert (path.path.netboxes, path.crossings) == (("far", "further"), (1, 2))
 
 
 def test_a_captured_frame_tells_its_addresses_ports_and_true_lengths() -> None:
     whole = frame(FIELD, CENTRE, 1, rtp(9, 1_440, size=500))
     for data in (whole, whole + bytes(20), whole[:256]):
-        found = datagram(data)
-        assert found is not None
-        assert (found.source, found.destination, found.protocol) == (FIELD, CENTRE, "udp")
-        assert (found.source_port, found.destination_port) == (20_000, 20_000)
-        assert (found.ethernet_bytes, found.payload_bytes) == (14 + 20 + 8 + 512, 512)
-        assert read_rtp(found.payload) == (9, 1_440)
+        ip_packet = datagram(data)
+        assert ip_packet is not None
+        assert (ip_packet.source, ip_packet.destination, ip_packet.protocol) == (FIELD, CENTRE, "udp")
+        assert (ip_packet.source_port, ip_packet.destination_port) == (20_000, 20_000)
+        assert (ip_packet.ethernet_bytes, ip_packet.payload_bytes) == (14 + 20 + 8 + 512, 512)
+        assert read_rtp(ip_packet.payload) == (9, 1_440)
 
 
 def test_a_vlan_tag_is_passed_over() -> None:
     whole = frame(FIELD, CENTRE, 1, b"x" * 30)
     tagged = whole[:12] + b"\x81\x00\x00\x05" + whole[12:]
-    found = datagram(tagged)
-    assert found is not None and found.payload_bytes == 30
+    ip_packet = datagram(tagged)
+    assert ip_packet is not None and ip_packet.payload_bytes == 30
 
 
 @pytest.mark.parametrize("data", [b"", bytes(14), bytes(12) + b"\x08\x00" + bytes(10), bytes(12) + b"\x08\x06" + bytes(40)])

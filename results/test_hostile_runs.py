@@ -54,11 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
-    found = held(analyse(folder, analyses()))
-    assert [one["received"] for one in found["flows"]] == [100, 100]
-    assert [one["name"] for one in found["series"]] == [NAME, NAME]
-    assert set(found["netboxes"]) == {"cell"}
-    assert [one["kind"] for one in found["events"]] == [NAME, "route", "freeze"]
+    document = held(analyse(folder, analyses()))
+    assert [flow["received"] for flow in document["flows"]] == [100, 100]
+    assert [time_series["name"] for time_series in document["series"]] == [NAME, NAME]
+    assert set(document["netboxes"]) == {"cell"}
+    assert [event["kind"] for event in document["events"]] == [NAME, "route", "freeze"]
 
 
 def test_its_words_are_text_in_the_report(folder: Path) -> None:

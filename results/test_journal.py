@@ -35,9 +35,9 @@ def cell(tmp_path: Path) -> Journal:
     ]
     file = tmp_path / "journal.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"at_s": 3.0, "stat')
-    found = journal.read(file)
-    assert found is not None
-    return found
+    netbox_journal = journal.read(file)
+    assert netbox_journal is not None
+    return netbox_journal
 
 
 def of(cell: Journal) -> dict[str, Series]:
@@ -84,9 +84,9 @@ def test_a_node_that_was_rebooted_goes_on_in_its_journal(tmp_path: Path) -> None
         {"at_s": 2.0, "event": "route"},
     ]
     (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = journal.read(tmp_path / "journal.jsonl")
-    assert found is not None
-    assert [event["at_s"] for event in found.events] == [1.0, 7.0]
+    netbox_journal = journal.read(tmp_path / "journal.jsonl")
+    assert netbox_journal is not None
+    assert [event["at_s"] for event in netbox_journal.events] == [1.0, 7.0]
 
 
 def test_a_missing_journal_is_none(tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
     lines += [{"at_s": 1.6, "late_ms": 1.0, "took_ms": 2.0, "error": None, **wire}]
     file = tmp_path / "events.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = read_events(file, {"cell": cell}, BEGAN_NS)
-    assert [one["time_s"] for one in found] == pytest.approx([1.498, 1.601, 1.748])
-    assert [(one["words"], one["by_run"]) for one in found] == [
+    events = read_events(file, {"cell": cell}, BEGAN_NS)
+    assert [one["time_s"] for one in events] == pytest.approx([1.498, 1.601, 1.748])
+    assert [(one["words"], one["by_run"]) for one in events] == [
         ("cell: distance 90 m", True),
         ("wire a--b down", True),
         ("cell.fr1: link down (reason out of range)", False),
@@ -112,10 +112,10 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
 def test_what_happens_after_the_run_is_not_told(cell: Journal, tmp_path: Path) -> None:
     everything = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
     last = everything[-1]["time_s"]
-    told = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS, BEGAN_NS + int((last - 0.1) * 1e9))
-    assert told == everything[:-1]
+    events = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS, BEGAN_NS + int((last - 0.1) * 1e9))
+    assert events == everything[:-1]
 
 
 def test_a_change_by_hand_is_the_netboxs_word(cell: Journal, tmp_path: Path) -> None:
-    found = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
-    assert (found[0]["words"], found[0]["by_run"]) == ("cell: distance 90", False)
+    events = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
+    assert (events[0]["words"], events[0]["by_run"]) == ("cell: distance 90", False)

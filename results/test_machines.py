@@ -132,15 +132,17 @@ def test_frames_that_a_tunnel_loses_are_lost_there_and_the_run_is_invalid(two_ma
     two_machines.calls(300)
     two_machines.journeys["return"][7].lost = ("sky", Fate.ON_AIR)
     two_machines.lost_there = (10, 20)
-    found: Any = analyse(two_machines.write(), analyses())
-    flow = by_direction(found["flows"], "return")
+    document: Any = analyse(two_machines.write(), analyses())
+    flow = by_direction(document["flows"], "return")
     assert flow["losses"] == [
         {"at": "tunnel meoc-sky", "why": "not seen again", "frames": 2},
         {"at": "sky", "why": "on the air", "frames": 1},
     ]
-    assert found["tunnels"][0]["directions"][0]["lost"] == 2
-    assert found["verdict"]["reasons"] == ["meoc-sky, from machine alpha to beta: 2 of 300 frames were lost between the machines"]
-    assert found["verdict"]["status"] == "invalid"
+    assert document["tunnels"][0]["directions"][0]["lost"] == 2
+    assert document["verdict"]["reasons"] == [
+        "meoc-sky, from machine alpha to beta: 2 of 300 frames were lost between the machines"
+    ]
+    assert document["verdict"]["status"] == "invalid"
 
 
 def test_frames_lost_while_an_event_unplugs_the_wire_are_nobodys_fault(two_machines: TwoMachines) -> None:
@@ -149,8 +151,8 @@ def test_frames_lost_while_an_event_unplugs_the_wire_are_nobodys_fault(two_machi
     folder = two_machines.write()
     event = EventPlan(0.2, WireChange("meoc-sky", "down", "meoc", "jan"))
     (folder / "plan.json").write_text(json.dumps(replace(two_machines.plan(), events=(event,)).to_json()))
-    found: Any = analyse(folder, analyses())
-    assert (found["tunnels"][0]["directions"][0]["lost"], found["verdict"]["status"]) == (1, "valid")
+    document: Any = analyse(folder, analyses())
+    assert (document["tunnels"][0]["directions"][0]["lost"], document["verdict"]["status"]) == (1, "valid")
 
 
 def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machines: TwoMachines) -> None:
@@ -168,22 +170,22 @@ def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machine
     for netbox, began_ns in began.items():
         journal = [{"began_ns": began_ns}, {"at_s": 50.0, "event": "link_down"}, {"at_s": 50.0, "statistics": {"queued": 1}}]
         (folder / f"nodes/{netbox}/journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in journal))
-    found: Any = analyse(folder, analyses())
-    times = {(one["netbox"], one["kind"]): one["time_s"] for one in found["events"]}
+    document: Any = analyse(folder, analyses())
+    times = {(event["netbox"], event["kind"]): event["time_s"] for event in document["events"]}
     assert times["cell", "freeze"] == times["cell", "link_down"] == 50.0
     assert times["sky", "freeze"] == times["sky", "link_down"] == pytest.approx(50.003 - 50 * 40e-6, abs=1e-4)
     series = pl.read_parquet(folder / "series.parquet")
     assert dict(series.select("netbox", "time_s").rows())["sky"] == pytest.approx(50.001, abs=1e-4)
     # Time was stolen from beta's cores; alpha's have the same numbers.
-    assert [found["netboxes"][netbox]["steal_ratio"] for netbox in two_machines.netboxes] == [0.01, 0.2]
+    assert [document["netboxes"][netbox]["steal_ratio"] for netbox in two_machines.netboxes] == [0.01, 0.2]
 
 
 def test_a_run_on_one_machine_says_nothing_of_machines(synthetic: SyntheticRun) -> None:
     synthetic.calls(50)
     folder = synthetic.write()
-    found: Any = analyse(folder, analyses())
-    assert not {"machines", "tunnels", "overhead_tunnels_us"} & found.keys()
-    assert not any("clock_error_ms" in flow for flow in found["flows"])
+    document: Any = analyse(folder, analyses())
+    assert not {"machines", "tunnels", "overhead_tunnels_us"} & document.keys()
+    assert not any("clock_error_ms" in flow for flow in document["flows"])
     assert not [name for name in pl.read_parquet(folder / "frames.parquet").columns if name.startswith(("near_ns", "far_ns"))]
 
 
@@ -199,10 +201,10 @@ def test_a_missing_capture_at_a_tunnels_end_makes_the_run_invalid(two_machines: 
     two_machines.calls(20)
     folder = two_machines.write()
     (folder / "captures/sky-a.pcapng").unlink()
-    found: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses())
     told = "wire meoc-sky: there is no capture at its end in sky, so what it added is not known"
-    assert told in found["verdict"]["reasons"] and found["verdict"]["status"] == "invalid"
-    (tunnel,) = found["tunnels"]
+    assert told in document["verdict"]["reasons"] and document["verdict"]["status"] == "invalid"
+    (tunnel,) = document["tunnels"]
     assert tunnel["both_ways_us"] is None and tunnel["directions"][0]["delay_us"] is None
 
 
@@ -219,8 +221,10 @@ def test_the_offset_does_not_matter(tmp_path: Path) -> None:
     for number, offset_ns in enumerate((0, -4_000_000_000)):
         run = TwoMachines(tmp_path / f"{number}", offset_ns=offset_ns, drift_ppm=0.0, wrong_ns=(0, 0))
         run.calls(60)
-        one: Any = analyse(run.write(), analyses())
-        found.append({key: one[key] for key in ("flows", "segments", "gaps", "tunnels", "overhead_us", "verdict", "began_ns")})
+        document: Any = analyse(run.write(), analyses())
+        found.append(
+            {key: document[key] for key in ("flows", "segments", "gaps", "tunnels", "overhead_us", "verdict", "began_ns")}
+        )
     assert found[0] == found[1]
     assert found[0]["tunnels"][0]["both_ways_us"]["p50"] == pytest.approx(170.0)
     assert found[0]["flows"][0]["one_way_delay_ms"]["min"] * MS == pytest.approx(255_005 * US + 22 * US + 80 * US)
@@ -231,7 +235,7 @@ def test_frames_that_one_end_did_not_capture_are_neither_lost_nor_measured(two_m
     folder = two_machines.write()
     kept = list(pcapng.read(folder / "captures/meoc-jan.pcapng"))
     pcapng.write(folder / "captures/meoc-jan.pcapng", kept[4:])  # the first two frames of each direction
-    found: Any = analyse(folder, analyses())
-    for way in found["tunnels"][0]["directions"]:
+    document: Any = analyse(folder, analyses())
+    for way in document["tunnels"][0]["directions"]:
         assert (way["unseen"], way["lost"], way["delay_us"]["count"]) == (2, 0, 48)
-    assert found["verdict"]["status"] == "degraded"
+    assert document["verdict"]["status"] == "degraded"

@@ -65,22 +65,22 @@ def test_tunnels_and_clocks_within_the_limit_are_no_fault() -> None:
     ],
 )
 def test_what_a_tunnel_adds_is_judged_as_far_as_the_clocks_tell(delay: dict[str, float], status: str, words: str | None) -> None:
-    found, reasons = verdict_of(delay=delay)
-    assert found == status
+    verdict, reasons = verdict_of(delay=delay)
+    assert verdict == status
     assert len(reasons) == (words is not None)
     assert words is None or (words in reasons[0] and reasons[0].startswith("meoc-sky, from machine alpha to beta: "))
 
 
 @pytest.mark.parametrize(("lost", "switched", "status"), [(5, False, "degraded"), (6, False, "invalid"), (6, True, "valid")])
 def test_frames_lost_between_machines_count_as_those_that_a_netbox_drops(lost: int, switched: bool, status: str) -> None:
-    found, reasons = verdict_of(way={"lost": lost}, switched=switched)
-    assert found == status
+    verdict, reasons = verdict_of(way={"lost": lost}, switched=switched)
+    assert verdict == status
     assert switched or f"{lost} of 5,000 frames were lost between the machines" in reasons[0]
 
 
 def test_frames_that_a_capture_did_not_see_are_told() -> None:
-    found, reasons = verdict_of(way={"unseen": 7})
-    assert found == "degraded" and "7 frames crossed it and were captured at one end only" in reasons[0]
+    verdict, reasons = verdict_of(way={"unseen": 7})
+    assert verdict == "degraded" and "7 frames crossed it and were captured at one end only" in reasons[0]
 
 
 def read(offset_ns: int) -> dict[str, int]:
@@ -111,7 +111,7 @@ def read(offset_ns: int) -> dict[str, int]:
     ],
 )
 def test_a_clock_that_is_not_known_well_enough_is_told(clock: dict[str, Any], status: str, words: str | None) -> None:
-    found, reasons = verdict_of(clock)
-    assert found == status
+    verdict, reasons = verdict_of(clock)
+    assert verdict == status
     assert len(reasons) == (words is not None)
     assert words is None or (words in reasons[0] and reasons[0].startswith("machine beta: "))

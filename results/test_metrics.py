@@ -25,29 +25,29 @@ def by_direction(entries: Sequence[Any], direction: str) -> Any:
 
 def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
     synthetic.calls(300, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    found: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses())
     for direction in ("return", "forward"):
-        flow = by_direction(found["flows"], direction)
+        flow = by_direction(document["flows"], direction)
         assert (flow["name"], flow["packets"], flow["received"], flow["loss_ratio"]) == ("call.voice", 300, 300, 0.0)
         for name in ("mean", "min", "max", "p50", "p99"):
             assert flow["one_way_delay_ms"][name] == pytest.approx(255.035, abs=1e-6)
         # Packets come exactly as their timestamps say: no jitter. 12 bytes of RTP and 160 of speech each 20 ms are 68.8 kbit/s.
         assert flow["jitter_ms"]["max"] == pytest.approx(0.0, abs=1e-6)
         assert flow["goodput_kbps"] == pytest.approx(68.8, rel=1e-9)
-    assert found["overhead_us"]["mean"] == pytest.approx(35.0)
-    assert found["overhead_without_routers_us"]["mean"] == pytest.approx(5.0)
-    assert found["verdict"] == {"status": "valid", "reasons": [], "advice": [], "notes": []}
+    assert document["overhead_us"]["mean"] == pytest.approx(35.0)
+    assert document["overhead_without_routers_us"]["mean"] == pytest.approx(5.0)
+    assert document["verdict"] == {"status": "valid", "reasons": [], "advice": [], "notes": []}
 
 
 def test_each_segment_and_each_gap_has_its_own_delay(synthetic: SyntheticRun) -> None:
     synthetic.calls(20, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    found: Any = analyse(synthetic.write(), analyses())
-    delays = {(one["netbox"], one["direction"]): one["one_way_delay_ms"]["p50"] for one in found["segments"]}
+    document: Any = analyse(synthetic.write(), analyses())
+    delays = {(segment["netbox"], segment["direction"]): segment["one_way_delay_ms"]["p50"] for segment in document["segments"]}
     # `inside` counts along the way, so the forward direction meets the satellite first.
     assert delays == pytest.approx(
         {("cell", "return"): 5, ("sky", "return"): 250, ("sky", "forward"): 5, ("cell", "forward"): 250}
     )
-    gaps = [(one["name"], one["routers"], one["us"]["p50"]) for one in found["gaps"] if one["direction"] == "return"]
+    gaps = [(gap["name"], gap["routers"], gap["us"]["p50"]) for gap in document["gaps"] if gap["direction"] == "return"]
     assert [(name, routers) for name, routers, _ in gaps] == [
         ("wire fr1 to cell", []),
         ("router meoc", ["meoc"]),
@@ -61,12 +61,12 @@ def test_losses_are_counted_at_their_place_with_their_reason(synthetic: Syntheti
     synthetic.journeys["return"][10].lost = ("sky", Fate.ON_AIR)
     synthetic.journeys["return"][11].lost = ("cell", Fate.QUEUE_FULL)
     synthetic.journeys["return"][12].lost = ("sky", Fate.ON_AIR)
-    found: Any = analyse(synthetic.write(), analyses())
-    flow = by_direction(found["flows"], "return")
+    document: Any = analyse(synthetic.write(), analyses())
+    flow = by_direction(document["flows"], "return")
     assert flow["loss_ratio"] == pytest.approx(0.03)
     assert flow["losses"] == [{"at": "sky", "why": "on the air", "frames": 2}, {"at": "cell", "why": "queue full", "frames": 1}]
-    assert by_direction(found["flows"], "forward")["losses"] == []
-    sky = next(one for one in found["segments"] if (one["netbox"], one["direction"]) == ("sky", "return"))
+    assert by_direction(document["flows"], "forward")["losses"] == []
+    sky = next(segment for segment in document["segments"] if (segment["netbox"], segment["direction"]) == ("sky", "return"))
     assert (sky["packets"], sky["lost"], sky["one_way_delay_ms"]["count"]) == (99, 2, 97)
 
 
@@ -114,14 +114,14 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_run_invalid(synth
     folder = synthetic.write()
     (folder / "nodes/sky/statistics.json").unlink()
     (folder / "nodes/sky/frames.bin").unlink()
-    found: Any = analyse(folder, analyses())
-    there, back = by_direction(found["flows"], "return"), by_direction(found["flows"], "forward")
+    document: Any = analyse(folder, analyses())
+    there, back = by_direction(document["flows"], "return"), by_direction(document["flows"], "forward")
     assert there["jitter_ms"] is None and there["goodput_kbps"] is None
     assert there["reason"] == "one frame is too few for jitter and goodput"
     assert back["one_way_delay_ms"] is None and back["loss_ratio"] is None
-    assert found["overhead_us"] is None
-    assert found["verdict"]["status"] == "invalid"
-    told = "\n".join(found["verdict"]["reasons"])
+    assert document["overhead_us"] is None
+    assert document["verdict"]["status"] == "invalid"
+    told = "\n".join(document["verdict"]["reasons"])
     for words in (
         "netbox sky left no statistics",
         "netbox sky: no frame records",
@@ -138,10 +138,10 @@ def test_a_run_that_was_cut_short_is_analysed_and_invalid(synthetic: SyntheticRu
     )
     (folder / "traffic/call/flows.json").unlink()
     (folder / "captures/captures.json").unlink()
-    found: Any = analyse(folder, analyses())
-    assert found["flows"] == []
+    document: Any = analyse(folder, analyses())
+    assert document["flows"] == []
     # What is missing is a consequence of the failure, and not told beside it.
-    assert found["verdict"]["reasons"] == ["netbox cell has ended"]
+    assert document["verdict"]["reasons"] == ["netbox cell has ended"]
 
 
 def test_files_that_are_missing_for_no_known_reason_are_told(synthetic: SyntheticRun) -> None:
@@ -207,14 +207,17 @@ def test_each_path_of_a_flow_has_its_delays_and_each_change_its_time(forked: For
 
 
 def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(forked: ForkedRun) -> None:
-    found: Any = analyse(forked.write(), analyses())
-    segments = {one["netbox"]: (one["packets"], one["lost"], one["one_way_delay_ms"]["mean"]) for one in found["segments"]}
+    document: Any = analyse(forked.write(), analyses())
+    segments = {
+        segment["netbox"]: (segment["packets"], segment["lost"], segment["one_way_delay_ms"]["mean"])
+        for segment in document["segments"]
+    }
     assert segments == {
         "near": (210, 10, pytest.approx(5.0)),
         "far": (90, 0, pytest.approx(250.0)),
         "further": (90, 0, pytest.approx(30.0)),
     }
-    gaps = {(one["from"], one["to"]): (one["name"], one["us"]["count"], one["us"]["mean"]) for one in found["gaps"]}
+    gaps = {(gap["from"], gap["to"]): (gap["name"], gap["us"]["count"], gap["us"]["mean"]) for gap in document["gaps"]}
     assert gaps == {
         ("fr1", "near"): ("router west", 210, pytest.approx(10.0)),
         ("near", "eoc"): ("router east", 200, pytest.approx(20.0)),
@@ -223,8 +226,8 @@ def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(f
         ("further", "eoc"): ("router east", 90, pytest.approx(20.0)),
     }
     # 200 frames with 30 us outside of the netboxes, 90 with 70 us.
-    assert found["overhead_us"]["count"] == 290
-    assert found["overhead_us"]["mean"] == pytest.approx((200 * 30 + 90 * 70) / 290)
+    assert document["overhead_us"]["count"] == 290
+    assert document["overhead_us"]["mean"] == pytest.approx((200 * 30 + 90 * 70) / 290)
 
 
 def test_the_outage_of_a_failover_tells_the_paths_on_both_sides(forked: ForkedRun) -> None:

@@ -47,30 +47,30 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
     ]
     (folder / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     (folder / "lab.json").write_text(json.dumps({"began_ns": START_NS, "ended_ns": START_NS + 5_000 * MS, "nodes": []}))
-    found = held(analyse(folder, analyses()))
-    assert {flow["direction"]: flow["losses"] for flow in found["flows"]} == {
+    document = held(analyse(folder, analyses()))
+    assert {flow["direction"]: flow["losses"] for flow in document["flows"]} == {
         "return": [{"at": "sky", "why": "queue full", "frames": 20}],
         "forward": [],
     }
-    assert next(flow for flow in found["flows"] if flow["direction"] == "return")["outages"]["count"] == 1
-    assert {one["dscp"] for one in found["conversations"]} == {8, None}
-    assert {one["kind"] for one in found["series"]} == {"gauge", "counter", "constant"}
-    assert [one["by_run"] for one in found["events"]] == [False, True, True]
-    assert found["netboxes"]["cell"]["freezes"][0]["for_s"] == 0.3
-    assert found["voice"][0]["heard"]["reason"].endswith("is missing")
+    assert next(flow for flow in document["flows"] if flow["direction"] == "return")["outages"]["count"] == 1
+    assert {conversation["dscp"] for conversation in document["conversations"]} == {8, None}
+    assert {time_series["kind"] for time_series in document["series"]} == {"gauge", "counter", "constant"}
+    assert [event["by_run"] for event in document["events"]] == [False, True, True]
+    assert document["netboxes"]["cell"]["freezes"][0]["for_s"] == 0.3
+    assert document["voice"][0]["heard"]["reason"].endswith("is missing")
 
 
 def test_a_run_that_left_nothing(tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path / "run")
-    found = held(analyse(run.write(), analyses()))
-    assert {flow["one_way_delay_ms"] for flow in found["flows"]} == {None}
-    assert found["overhead_us"] is None
+    document = held(analyse(run.write(), analyses()))
+    assert {flow["one_way_delay_ms"] for flow in document["flows"]} == {None}
+    assert document["overhead_us"] is None
 
 
 def test_a_run_over_two_machines(tmp_path: Path) -> None:
     run = TwoMachines(tmp_path / "run")
     run.calls(50, gaps=(2 * US, 30 * US, 3 * US))
-    found = held(analyse(run.write(), analyses()))
-    assert set(found["machines"]["hosts"]) == {"alpha", "beta"}
-    assert len(found["tunnels"][0]["directions"]) == 2
-    assert "tunnels" in {key for gap in found["gaps"] for key in gap}
+    document = held(analyse(run.write(), analyses()))
+    assert set(document["machines"]["hosts"]) == {"alpha", "beta"}
+    assert len(document["tunnels"][0]["directions"]) == 2
+    assert "tunnels" in {key for gap in document["gaps"] for key in gap}

@@ -31,9 +31,9 @@ NEAR, FAR = (FlowPath((netbox,), (Gap("a", netbox, ()), Gap(netbox, "b", ()))) f
 
 
 def told(rows: pl.DataFrame, protocol: Any = "udp") -> Any:
-    found = outages(rows, protocol, (NEAR, FAR), BEGAN_NS)
-    assert found is not None
-    return found
+    outage_figures = outages(rows, protocol, (NEAR, FAR), BEGAN_NS)
+    assert outage_figures is not None
+    return outage_figures
 
 
 def voice(lost: range, delay: float = 100.0, after: float = 100.0, count: int = 200) -> list[tuple[float, float | None]]:

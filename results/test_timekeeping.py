@@ -33,20 +33,20 @@ def switched(node: str, other: str, change: Change) -> Plan:
 
 
 def test_each_netbox_is_held_to_its_own_promise() -> None:
-    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
-    assert (found["cell"]["limit_us"], found["cell"]["policy"]) == (50, "abort")
-    assert (found["sky"]["limit_us"], found["sky"]["policy"]) == (1000.0, "mark")
+    by_netbox = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
+    assert (by_netbox["cell"]["limit_us"], by_netbox["cell"]["policy"]) == (50, "abort")
+    assert (by_netbox["sky"]["limit_us"], by_netbox["sky"]["policy"]) == (1000.0, "mark")
 
 
 def test_drops_are_those_of_all_ports() -> None:
-    found = timekeeping(PLAN, {"cell": COUNTED}, LAB)["cell"]
-    assert (found["received"], found["overload_drops"], found["send_drops"]) == (100, 3, 4)
+    kept = timekeeping(PLAN, {"cell": COUNTED}, LAB)["cell"]
+    assert (kept["received"], kept["overload_drops"], kept["send_drops"]) == (100, 3, 4)
 
 
 def test_what_was_dropped_at_a_wire_that_an_event_unplugged_is_nobodys_fault() -> None:
     plan = switched("cell", "sky", WireChange("w", "down", "cell", "b"))
-    found = timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]
-    assert (found["overload_drops"], found["send_drops"], found["unplugged_drops"]) == (2, 0, 4)
+    kept = timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]
+    assert (kept["overload_drops"], kept["send_drops"], kept["unplugged_drops"]) == (2, 0, 4)
 
 
 def test_what_a_switch_dropped_at_such_a_wire_is_told_apart() -> None:
@@ -73,17 +73,17 @@ def test_a_netbox_knows_when_the_run_itself_froze_it() -> None:
         "details": {"for_s": 0.3},
         "by_run": True,
     }
-    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB, [frozen])
-    assert (found["cell"]["freezes"], found["sky"]["freezes"]) == ([{"at_s": 2.0, "for_s": 0.3}], [])
+    by_netbox = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB, [frozen])
+    assert (by_netbox["cell"]["freezes"], by_netbox["sky"]["freezes"]) == ([{"at_s": 2.0, "for_s": 0.3}], [])
 
 
 def test_misses_have_the_time_since_the_traffic_began_where_that_is_known() -> None:
-    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
-    assert found["cell"]["misses"] == [{"after_s": 2.5, "what": "event", "lateness_us": 1234.0}]
-    assert found["sky"]["misses"][0]["after_s"] is None
+    by_netbox = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
+    assert by_netbox["cell"]["misses"] == [{"after_s": 2.5, "what": "event", "lateness_us": 1234.0}]
+    assert by_netbox["sky"]["misses"][0]["after_s"] is None
 
 
 def test_time_is_stolen_from_a_netboxs_own_cores() -> None:
-    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
-    assert (found["cell"]["steal_ratio"], found["sky"]["steal_ratio"]) == (0.01, 0.02)
+    by_netbox = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
+    assert (by_netbox["cell"]["steal_ratio"], by_netbox["sky"]["steal_ratio"]) == (0.01, 0.02)
     assert timekeeping(PLAN, {"cell": COUNTED}, {})["cell"]["steal_ratio"] is None

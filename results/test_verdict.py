@@ -47,9 +47,9 @@ def test_a_run_without_fault_is_valid_and_keeps_its_notes() -> None:
 @pytest.mark.parametrize("kind", ["frame", "event"])
 def test_one_in_a_hundred_over_the_limit_is_invalid(kind: str) -> None:
     late = {**NETBOX["lateness_us"], kind: {**LATENESS, "p99": 1001.0}}
-    found = verdict_of({"lateness_us": late})
-    assert found.status == "invalid"
-    assert found.to_json()["reasons"] == [
+    verdict = verdict_of({"lateness_us": late})
+    assert verdict.status == "invalid"
+    assert verdict.to_json()["reasons"] == [
         f"netbox cell: one in a hundred {kind}s is more than 1,001 us late, the limit is 1,000 us"
     ]
 
@@ -59,15 +59,15 @@ def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
     kept = {"missed": 3, "misses": misses, "freezes": [{"at_s": 5.0, "for_s": 0.3}], "overload_drops": 100}
     late = {**NETBOX["lateness_us"], "frame": {**LATENESS, "p99": 2000.0}}
     told = " (drill: the run froze it for 300 ms at 5.0 s; 1 of the first 3 were at other times)"
-    found = verdict_of({"lateness_us": late}, kept)
-    assert found.status == "invalid"
-    assert len(found.to_json()["reasons"]) == 3
-    assert all(reason.endswith(told) for reason in found.to_json()["reasons"])
+    verdict = verdict_of({"lateness_us": late}, kept)
+    assert verdict.status == "invalid"
+    assert len(verdict.to_json()["reasons"]) == 3
+    assert all(reason.endswith(told) for reason in verdict.to_json()["reasons"])
 
 
 def test_a_run_in_which_nothing_was_sent_says_that_nothing_was_measured() -> None:
-    found = verdict_of(flows=[])
-    assert found.status == "valid" and found.notes[0].startswith("the topology has no `traffic`")
+    verdict = verdict_of(flows=[])
+    assert verdict.status == "valid" and verdict.notes[0].startswith("the topology has no `traffic`")
     assert verdict_of({"frames": {"delivered": 0, "lost": {}, "emitted": 10}}, flows=[]).notes == ["cores are shared"]
     assert verdict_of(flows=[], failures=["fr1 ended"]).notes == ["cores are shared"]
 
@@ -91,9 +91,9 @@ def test_when_deadlines_were_missed_is_said_where_it_is_known() -> None:
 
 @pytest.mark.parametrize(("stolen", "status"), [(None, "valid"), (0.05, "valid"), (0.051, "degraded"), (0.9, "degraded")])
 def test_a_core_that_others_use_degrades(stolen: float | None, status: str) -> None:
-    found = verdict_of(kept={"steal_ratio": stolen})
-    assert found.status == status
-    assert all("netbox cell: other guests of this machine took" in reason for reason in found.degraded)
+    verdict = verdict_of(kept={"steal_ratio": stolen})
+    assert verdict.status == status
+    assert all("netbox cell: other guests of this machine took" in reason for reason in verdict.degraded)
 
 
 @pytest.mark.parametrize(("dropped", "status"), [(0, "valid"), (1, "degraded"), (10, "degraded"), (11, "invalid")])
@@ -127,32 +127,32 @@ def test_missing_records_are_invalid() -> None:
 
 def test_no_real_time_scheduling_degrades() -> None:
     other = node_status("cell", "netbox", netbox={"scheduler": {"policy": "other", "reasons": ["EPERM"]}})
-    found = verdict_of(nodes=[other])
-    assert found.status == "degraded"
-    assert "cell (EPERM)" in found.to_json()["reasons"][0]
+    verdict = verdict_of(nodes=[other])
+    assert verdict.status == "degraded"
+    assert "cell (EPERM)" in verdict.to_json()["reasons"][0]
 
 
 def test_the_worse_comes_first() -> None:
-    found = verdict_of(kept={"missed": 3}, failures=["interrupted"])
-    assert found.status == "invalid"
-    assert found.to_json()["reasons"][0] == "interrupted"
-    assert len(found.to_json()["reasons"]) == 2
+    verdict = verdict_of(kept={"missed": 3}, failures=["interrupted"])
+    assert verdict.status == "invalid"
+    assert verdict.to_json()["reasons"][0] == "interrupted"
+    assert len(verdict.to_json()["reasons"]) == 2
 
 
 def test_a_generator_that_fell_behind_degrades() -> None:
     stations = {"out": {"intended": 10_000, "behind": 1_250}, "other": {"intended": 10, "behind": 0}}
-    found = verdict_of({"segment": {"stations": stations}})
-    assert found.status == "degraded"
-    assert found.to_json()["reasons"] == [
+    verdict = verdict_of({"segment": {"stations": stations}})
+    assert verdict.status == "degraded"
+    assert verdict.to_json()["reasons"] == [
         "generator cell.out: 1,250 of 10,000 frames were never sent, because it was behind the clock; "
         "the network was offered less than the topology says"
     ]
 
 
 def test_journal_lines_that_found_no_room_are_noted() -> None:
-    found = verdict_of({"journal": {"dropped": 3}})
-    assert found.status == "valid"
-    assert "netbox cell: 3 lines of its journal found no room" in found.to_json()["notes"][0]
+    verdict = verdict_of({"journal": {"dropped": 3}})
+    assert verdict.status == "valid"
+    assert "netbox cell: 3 lines of its journal found no room" in verdict.to_json()["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -168,16 +168,16 @@ def test_what_a_switch_was_told_to_drop_is_the_networks_and_what_it_had_no_time_
     lost: dict[str, int], status: str
 ) -> None:
     port = {"received": 10_000, "sent": 9_000, "receive_drops": 0, "send_drops": 0, "policed": 0, "queue_drops": 0, **lost}
-    found = verdict_of(switches={"floor": {"ports": {"uplink": port}, "unserved": lost.get("unserved", 0)}})
-    assert found.status == status
-    assert all("switch floor" in reason for reason in found.invalid + found.degraded)
+    verdict = verdict_of(switches={"floor": {"ports": {"uplink": port}, "unserved": lost.get("unserved", 0)}})
+    assert verdict.status == status
+    assert all("switch floor" in reason for reason in verdict.invalid + verdict.degraded)
 
 
 def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of_them() -> None:
     def told(at_s: float, event: str, station: str, **details: str) -> dict[str, Any]:
         return {"time_s": at_s, "kind": event, "netbox": "cell", "station": station, "details": details, "by_run": False}
 
-    found = verdict_of(
+    verdict = verdict_of(
         events=[
             told(-0.002, "link_down", "walker", reason="not associated"),
             told(-0.002, "link_down", "far", reason="not associated"),
@@ -185,12 +185,12 @@ def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of
             told(12.34, "link_up", "walker"),
         ]
     )
-    assert found.status == "valid"
-    assert found.notes[:2] == [
+    assert verdict.status == "valid"
+    assert verdict.notes[:2] == [
         "netbox cell: station walker had no link when the run began (not associated), and got one after 12.3 s",
         "netbox cell: station far had no link when the run began (not associated), and never got one",
     ]
-    assert not any("near" in note for note in found.notes)
+    assert not any("near" in note for note in verdict.notes)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +209,6 @@ def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of
     ],
 )
 def test_the_end_of_a_program_that_a_host_starts_by_itself_is_noted(program: dict[str, Any] | None, note: str | None) -> None:
-    found = verdict_of(nodes=[*FIFO, node_status("web", "host", program=program)])
-    assert found.to_json()["status"] == "valid"
-    assert found.notes == [*([note] if note else []), "cores are shared"]
+    verdict = verdict_of(nodes=[*FIFO, node_status("web", "host", program=program)])
+    assert verdict.to_json()["status"] == "valid"
+    assert verdict.notes == [*([note] if note else []), "cores are shared"]

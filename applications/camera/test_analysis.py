@@ -110,8 +110,8 @@ def test_a_stream_of_a_run_is_told_and_shown(tmp_path: Path, arrived: bool) -> N
     if arrived:
         options = ["-r", "15", "-i", str(camera / "sent.h264"), "-c", "copy", str(camera / "received.mkv")]
         subprocess.run(["ffmpeg", "-v", "error", "-fflags", "+genpts", *options], check=True)
-    found: Any = analyse(folder, analyses())
-    (video,) = found["video"]
+    document: Any = analyse(folder, analyses())
+    (video,) = document["video"]
     assert (video["flow"], video["pictures_sent"], video["pictures_complete"]) == ("call.video", 40, 40)
     assert video["sent_file"] == "traffic/call/sent.h264"
     page = (folder / "report.html").read_text()

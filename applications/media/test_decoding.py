@@ -74,9 +74,9 @@ def test_a_run_with_such_recordings_keeps_all_else_and_says_what_was_wrong(tmp_p
     for host in ("fr1", "eoc"):
         Speech("field", 6.0, 8_000, seed=5).write(folder / f"traffic/call/{host}-spoken.wav")
         (folder / f"traffic/call/{host}-heard.wav").write_text(f"ffconcat version 1.0\nfile {host}-spoken.wav\n")
-    found: Any = analyse(folder, analyses())
-    assert [one["received"] for one in found["flows"]] == [100, 100]
-    for one in found["voice"]:
+    document: Any = analyse(folder, analyses())
+    assert [flow["received"] for flow in document["flows"]] == [100, 100]
+    for one in document["voice"]:
         assert one["mos_e_model"] is not None and one["heard"]["pesq"] is None
         assert f"could not read {Path(one['heard_file']).name}" in one["heard"]["reason"]
         assert one["heard"]["reason"][:40] in (folder / "report.html").read_text()

@@ -146,9 +146,9 @@ def test_each_new_step_is_a_line_and_nothing_is_said_to_people(capsys: pytest.Ca
     with console.progress(as_json=True) as tell:
         for step in ("traffic, 12 s to go", "traffic, 11 s to go", "a \x1b[2J\n step"):
             tell(step)
-    told = capsys.readouterr()
-    assert [one["words"] for one in documents(told.out)] == ["traffic", "a \x1b[2J\n step"]
-    assert told.err == ""
+    captured = capsys.readouterr()
+    assert [document["words"] for document in documents(captured.out)] == ["traffic", "a \x1b[2J\n step"]
+    assert captured.err == ""
 
 
 GOES_ON = """\
@@ -194,5 +194,5 @@ def test_a_report_is_a_document(pair: Path) -> None:
     (run / "run.json").write_text(json.dumps(record))
     os.chmod(run, 0o777)  # noqa: PTH101
     output = netboxit("report", run, "--json", status=4)
-    assert [one["format"] for one in documents(output)] == ["netboxit progress", "netboxit run"]
+    assert [document["format"] for document in documents(output)] == ["netboxit progress", "netboxit run"]
     assert result(output, "run")["metrics"]["verdict"]["reasons"] == ["it was cut short"]

@@ -112,16 +112,16 @@ def test_wires_ports_and_hosts_are_captured_into_one_file_in_the_order_of_time(c
     words = ["a", "first--middle", "[middle.right, meoc]", "meoc.jan", "b"]
     captured = capture(chain, points(chain.plan, words), lambda found: CaptureFile(file, found), duration_s=PING_S, progress=ping)
     assert pinged == [0]
-    assert [(one.point.name, one.dropped) for one in captured.points] == [
+    assert [(point.point.name, point.dropped) for point in captured.points] == [
         ("a.eth0", 0),
         ("first--middle", 0),
         ("middle.right--meoc", 0),
         ("meoc.jan", 0),
         ("b.eth0", 0),
     ]
-    told = subprocess.check_output(["capinfos", "-TmQ", "-c", "-o", file], text=True)
-    frames = sum(one.frames for one in captured.points)
-    assert (str(frames), "True") == tuple(told.splitlines()[1].replace('"', "").split(",")[1:3])
+    output = subprocess.check_output(["capinfos", "-TmQ", "-c", "-o", file], text=True)
+    frames = sum(point.frames for point in captured.points)
+    assert (str(frames), "True") == tuple(output.splitlines()[1].replace('"', "").split(",")[1:3])
     shown = [
         tuple(line.split("\t"))
         for line in subprocess.check_output(

@@ -45,7 +45,7 @@ _FLOW_TIMEOUT_S: Final = 0.2
 _PARSE_EACH: Final = r"""
 number=0
 while IFS= read -r flow; do
-    said=$("$@" "$flow" 2>&1 >/dev/null) || printf '%s\t%s\t%s\0' "$number" "$?" "$said"
+    answer=$("$@" "$flow" 2>&1 >/dev/null) || printf '%s\t%s\t%s\0' "$number" "$?" "$answer"
     number=$((number + 1))
 done
 """

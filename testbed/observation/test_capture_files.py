@@ -35,8 +35,8 @@ def frame(number: int) -> bytes:
 
 def shown(file: Path, *fields: str) -> list[list[str]]:
     options = [option for field in fields for option in ("-e", field)]
-    told = subprocess.run(["tshark", "-r", file, "-T", "fields", *options], check=True, capture_output=True, text=True)
-    return [line.split("\t") for line in told.stdout.splitlines()]
+    output = subprocess.run(["tshark", "-r", file, "-T", "fields", *options], check=True, capture_output=True, text=True)
+    return [line.split("\t") for line in output.stdout.splitlines()]
 
 
 def test_wireshark_reads_names_nanoseconds_directions_and_drops(tmp_path: Path) -> None:
@@ -49,8 +49,8 @@ def test_wireshark_reads_names_nanoseconds_directions_and_drops(tmp_path: Path) 
         ["fr1--field", "1700000000.123456789", "0x00000001"],
         ["b.eth0", "1700000000.123456790", "0x00000002"],
     ]
-    told = subprocess.check_output(["capinfos", file], text=True)
-    assert "Name = fr1--field" in told and "Description = at field.responder" in told
+    output = subprocess.check_output(["capinfos", file], text=True)
+    assert "Name = fr1--field" in output and "Description = at field.responder" in output
     statistics = file.read_bytes()[-44 - 12 :]
     assert int.from_bytes(statistics[-16:-8], "little") == 7
     assert list(pcapng.read(file))[1] == Packet(1_700_000_000_123_456_790, frame(1), 1, 2)

@@ -66,7 +66,7 @@ def test_a_recorded_link_is_played_as_it_was(tmp_path: Path) -> None:
     traces = of_captures(("left", "right"), files, 1.0, saturated=False)
     assert [(trace.source, trace.destination) for trace in traces] == [("left", "right"), ("right", "left")]
     written = write(traces, tmp_path / "path.csv", mahimahi=False)
-    assert [one.file.name for one in written] == ["path-left-to-right.csv", "path-right-to-left.csv"]
+    assert [trace_file.file.name for trace_file in written] == ["path-left-to-right.csv", "path-right-to-left.csv"]
     again = play(
         {"stations": {"left": {"trace": written[0].file.name}, "right": {"trace": written[1].file.name}}}, tmp_path, 2000, 0.01
     )

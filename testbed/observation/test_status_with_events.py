@@ -58,4 +58,4 @@ def test_reboots_wires_and_routes_are_told_at_times_of_the_lab(
 
 def _routes_of_west(lab: Lab, since_s: float) -> bool:
     events = EventReader(lab).new()
-    return any((one["event"], one["node"]) == ("route", "west") and one["at_s"] >= since_s for one in events)
+    return any((event["event"], event["node"]) == ("route", "west") and event["at_s"] >= since_s for event in events)

@@ -136,59 +136,59 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
     )
     lab.netbox.settle(5)
     lab.netbox.write_records()
-    one = measured(lab, monkeypatch)
-    one.prepare()
-    one.begin()
+    measured_run = measured(lab, monkeypatch)
+    measured_run.prepare()
+    measured_run.begin()
     lab.netbox.settle(20)
     with file.open("a") as more:
         more.write(json.dumps({"at_s": 61.0, "event": "link_up", "station": "mobile"}) + "\n")
-    one.keep_statistics()
-    assert one.collect() == []
+    measured_run.keep_statistics()
+    assert measured_run.collect() == []
     assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(5, 25))
-    found = journal.read(kept(lab, JOURNAL_FILE))
-    assert found is not None and [event["event"] for event in found.events] == ["link_down", "link_up"]
-    assert found.events[0]["reason"] == "out of range"
-    assert found.events[0]["at_s"] + found.offset_s(one.log.began_ns) == pytest.approx(0.0, abs=0.01)
-    assert found.events[0]["at_s"] + found.offset_s(one.log.began_ns) <= 0.0
+    netbox_journal = journal.read(kept(lab, JOURNAL_FILE))
+    assert netbox_journal is not None and [event["event"] for event in netbox_journal.events] == ["link_down", "link_up"]
+    assert netbox_journal.events[0]["reason"] == "out of range"
+    assert netbox_journal.events[0]["at_s"] + netbox_journal.offset_s(measured_run.log.began_ns) == pytest.approx(0.0, abs=0.01)
+    assert netbox_journal.events[0]["at_s"] + netbox_journal.offset_s(measured_run.log.began_ns) <= 0.0
     statistics = json.loads(kept(lab, "statistics.json").read_text())
     assert (statistics["frames"]["delivered"], statistics["ports"][0]["received"]) == (20, 20)
     assert measuring.run_of(lab.folder) is None
 
 
 def test_all_that_a_netbox_keeps_in_memory_is_written(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = measured(lab, monkeypatch)
-    one.prepare()
-    one.begin()
+    measured_run = measured(lab, monkeypatch)
+    measured_run.prepare()
+    measured_run.begin()
     lab.netbox.settle(3 * PIECE + 1)
-    one.keep_statistics()
-    assert one.collect() == []
+    measured_run.keep_statistics()
+    assert measured_run.collect() == []
     assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(3 * PIECE + 1))
 
 
 def test_records_that_are_never_written_are_told(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     lab.netbox.full = True
-    one = measured(lab, monkeypatch)
-    one.prepare()
-    one.begin()
+    measured_run = measured(lab, monkeypatch)
+    measured_run.prepare()
+    measured_run.begin()
     lab.netbox.settle(20)
-    one.keep_statistics()
-    assert any("has not written its last frame records" in problem for problem in one.collect())
+    measured_run.keep_statistics()
+    assert any("has not written its last frame records" in problem for problem in measured_run.collect())
     assert records.read(kept(lab, "frames.bin")).size == 0
 
 
 def test_a_netbox_that_ended_meanwhile_is_told_and_keeps_the_lab_free(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = measured(lab, monkeypatch)
-    one.prepare()
-    one.begin()
+    measured_run = measured(lab, monkeypatch)
+    measured_run.prepare()
+    measured_run.begin()
     lab.netbox.ended = True
-    one.keep_statistics()
-    assert any("started again while the traffic ran" in problem for problem in one.collect())
+    measured_run.keep_statistics()
+    assert any("started again while the traffic ran" in problem for problem in measured_run.collect())
     assert not kept(lab, "statistics.json").exists() and measuring.run_of(lab.folder) is None
 
 
 def test_one_that_was_interrupted_before_its_beginning_keeps_nothing_and_frees_the_lab(
     lab: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = measured(lab, monkeypatch)
-    assert one.collect() == [] and measuring.run_of(lab.folder) is None
+    measured_run = measured(lab, monkeypatch)
+    assert measured_run.collect() == [] and measuring.run_of(lab.folder) is None
     assert lab.netbox.resets == 0

@@ -67,9 +67,9 @@ def test_what_a_run_left_there_is_listed_and_fetched(there: Any, tmp_path: Path)
     (there.files.folder / "nodes/a").mkdir(parents=True)
     (there.files.folder / "nodes/a/log").write_text("said")
     (there.files.folder / "nodes/a/link").symlink_to("/etc/passwd")
-    (told,) = there.files.listing()
-    assert told == {"file": "nodes/a/log", "bytes": 4}
-    fetch(there, told, tmp_path / "deep/log")
+    (listed_file,) = there.files.listing()
+    assert listed_file == {"file": "nodes/a/log", "bytes": 4}
+    fetch(there, listed_file, tmp_path / "deep/log")
     assert (tmp_path / "deep/log").read_text() == "said"
 
 
@@ -89,8 +89,8 @@ def test_a_sparse_file_that_is_fetched_has_holes_here_too(there: Any, tmp_path: 
     with (there.files.folder / "frames.bin").open("wb") as file:
         file.write(b"records")
         file.truncate(64 << 20)
-    (told,) = there.files.listing()
-    fetch(there, told, tmp_path / "kept")
+    (listed_file,) = there.files.listing()
+    fetch(there, listed_file, tmp_path / "kept")
     assert (tmp_path / "kept").read_bytes() == b"records".ljust(64 << 20, b"\0")
     assert (tmp_path / "kept").stat().st_blocks * 512 < 2 << 20
 
@@ -98,7 +98,7 @@ def test_a_sparse_file_that_is_fetched_has_holes_here_too(there: Any, tmp_path: 
 def test_a_file_without_end_is_not_fetched(there: Any, tmp_path: Path) -> None:
     with (there.files.folder / "frames.bin").open("wb") as file:
         file.truncate(8 << 40)
-    (told,) = there.files.listing()
+    (listed_file,) = there.files.listing()
     with pytest.raises(StrangeFile, match="longer than"):
-        fetch(there, told, tmp_path / "kept")
+        fetch(there, listed_file, tmp_path / "kept")
     assert not (tmp_path / "kept").exists()

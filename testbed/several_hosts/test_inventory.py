@@ -39,8 +39,8 @@ def read(folder: Path, text: str, name: str = "hosts.yml") -> Inventory:
 
 
 def test_a_machine_is_reached_as_ansible_reaches_it(tmp_path: Path) -> None:
-    found = read(tmp_path, WHOLE)
-    beta = found.machines["beta"]
+    read_inventory = read(tmp_path, WHOLE)
+    beta = read_inventory.machines["beta"]
     machine = beta.machine
     assert (machine.address, machine.port, machine.user, machine.here) == ("192.0.2.2", 2222, "root", False)
     assert machine.arguments == ("-o", "ProxyJump=gate way", "-4")
@@ -49,10 +49,10 @@ def test_a_machine_is_reached_as_ansible_reaches_it(tmp_path: Path) -> None:
 
 
 def test_this_machine_has_the_name_of_its_local_connection(tmp_path: Path) -> None:
-    found = read(tmp_path, WHOLE)
-    assert found.here == "alpha"
-    assert found.machines["alpha"].machine.here and found.machines["alpha"].machine.folder == str(CHECKOUT)
-    assert found.machines["alpha"].address == "192.0.2.1"
+    read_inventory = read(tmp_path, WHOLE)
+    assert read_inventory.here == "alpha"
+    assert read_inventory.machines["alpha"].machine.here and read_inventory.machines["alpha"].machine.folder == str(CHECKOUT)
+    assert read_inventory.machines["alpha"].address == "192.0.2.1"
 
 
 def test_without_a_local_connection_or_an_inventory_this_machine_is_called_here(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_without_a_local_connection_or_an_inventory_this_machine_is_called_here(
 
 
 def test_a_machine_that_can_have_no_part_is_told(tmp_path: Path) -> None:
-    found = read(tmp_path, WHOLE)
-    cause, remedy = found.known().why_not("bete")
+    read_inventory = read(tmp_path, WHOLE)
+    cause, remedy = read_inventory.known().why_not("bete")
     assert cause.endswith('hosts.yml has no machine "bete"') and remedy == 'did you mean "beta"?'
-    cause, remedy = found.known().why_not("printer")
+    cause, remedy = read_inventory.known().why_not("printer")
     assert cause == 'machine "printer" can have no part of a lab' and remedy.startswith("add netboxit_folder")
 
 

@@ -83,14 +83,16 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
 
 def test_only_machines_that_the_topology_names_are_asked(files: tuple[Path, Path], state_folder: Path) -> None:
     asked = Asked()
-    found = planned.plan_over(*files, asked)
-    assert isinstance(found, PlannedOverMachines)
+    planned_lab = planned.plan_over(*files, asked)
+    assert isinstance(planned_lab, PlannedOverMachines)
     assert asked.machines == ["beta"]
-    assert [(node.name, node.host) for node in found.plan.nodes] == [("a", "alpha"), ("b", "beta"), ("one", "alpha")]
-    assert [(host.name, host.address, host.folder) for host in found.plan.hosts[1:]] == [("beta", "192.0.2.2", "/srv/netboxit")]
-    assert [(machine.name, machine.here) for machine in found.machines()] == [("alpha", True), ("beta", False)]
+    assert [(node.name, node.host) for node in planned_lab.plan.nodes] == [("a", "alpha"), ("b", "beta"), ("one", "alpha")]
+    assert [(host.name, host.address, host.folder) for host in planned_lab.plan.hosts[1:]] == [
+        ("beta", "192.0.2.2", "/srv/netboxit")
+    ]
+    assert [(machine.name, machine.here) for machine in planned_lab.machines()] == [("alpha", True), ("beta", False)]
     with pytest.raises(MachinesUnfit, match=r"^alpha: eth0 carries packets of 1500 bytes, and a packet of 1500 bytes takes 1550"):
-        found.check()
+        planned_lab.check()
 
 
 def test_where_the_planner_chooses_all_machines_are_asked(files: tuple[Path, Path], state_folder: Path) -> None:
@@ -138,5 +140,9 @@ def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Pa
     files[0].write_text(TOPOLOGY.replace("host: beta", "host: gamma"))
     compared, _ = planned.compare_over(*files, None, Asked())
     assert compared.difference is not None
-    assert {one.name: one.action for one in compared.difference.nodes} == {"a": "unchanged", "one": "restarted", "b": "replaced"}
+    assert {node.name: node.action for node in compared.difference.nodes} == {
+        "a": "unchanged",
+        "one": "restarted",
+        "b": "replaced",
+    }
     assert any("machine" in reason for one in compared.difference.nodes for reason in one.reasons)
