@@ -82,8 +82,8 @@ class Ledger:
 
     def undo(self, undoers: Mapping[str, Undoer]) -> None:
         """Undoes all records, the last made first. Raises UndoFailed, after what can be read is undone."""
-        found, damaged = self._read()
-        _undo(found, undoers)
+        records, damaged = self._read()
+        _undo(records, undoers)
         if damaged:
             folder = self._file.parent
             raise UndoFailed(
@@ -131,13 +131,13 @@ def _cut_half_line(descriptor: int) -> int:
     return whole
 
 
-def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
+def _undo(all_records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
     """In reverse; neighbours of one kind are handed over together, so that they can go in parallel.
 
     After one that fails it goes on with the others, and raises UndoFailed with all failures at the end.
     """
     failures = []
-    for kind, group in itertools.groupby(reversed(made), key=lambda record: record.kind):
+    for kind, group in itertools.groupby(reversed(all_records), key=lambda record: record.kind):
         records = list(group)
         try:
             undoers[kind](records)

@@ -291,8 +291,8 @@ def _marked(netlink: IPRoute, mark: str) -> Any:
 
 def network_identity() -> str:
     """Of the calling thread's network namespace; another has the same one only after a restart of the machine."""
-    with socket.socket(socket.AF_UNIX) as asked:
-        return str(int.from_bytes(asked.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), sys.byteorder))
+    with socket.socket(socket.AF_UNIX) as unix_socket:
+        return str(int.from_bytes(unix_socket.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), sys.byteorder))
 
 
 def _boot() -> str:

@@ -50,9 +50,9 @@ def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> Interfac
     return next((face for face in interfaces if any(ip_interface(own).ip == wanted for own in face.addresses)), None)
 
 
-def merges(name: str, found: Sequence[str]) -> str:
+def merges(name: str, features: Sequence[str]) -> str:
     """What is wrong with an interface that has those of `merging` on."""
     return (
-        f"merges frames that arrive ({', '.join(found)}), which an emulator must not see; turn that off "
+        f"merges frames that arrive ({', '.join(features)}), which an emulator must not see; turn that off "
         f"(ethtool -K {name} gro off lro off rx-gro-hw off)"
     )

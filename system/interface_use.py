@@ -74,8 +74,8 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
         )
     elif not named:
         yield from _unless_named(link, _default_routes(netlink, link["index"]), "what is made on it is in that network")
-    if whole_frames and (found := interface_settings.merging_features(link.get("ifname"))):
-        yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
+    if whole_frames and (features := interface_settings.merging_features(link.get("ifname"))):
+        yield f"{interface_facts.merges(link.get('ifname'), features)}, or move the interface whole (nic)"
     if link["state"] != "up":
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
 
@@ -259,6 +259,6 @@ def _children_of(netlink: IPRoute, index: int, home: int) -> list[Any]:
     there = [link for link in netlink.get_links() if link.get("link") == index and link.get("link_netnsid") is not None]
     if not there:
         return []
-    known = netlink.get_netnsid(fd=home)["nsid"]
+    home_id = netlink.get_netnsid(fd=home)["nsid"]
     # The other end of a veth pair is named in the same attribute, and is nothing below it.
-    return [link for link in there if link.get("link_netnsid") == known and interface_settings.kind(link) != "veth"]
+    return [link for link in there if link.get("link_netnsid") == home_id and interface_settings.kind(link) != "veth"]

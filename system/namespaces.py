@@ -38,12 +38,12 @@ def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> N
     the namespace is. It is written before the mount is made, and no node sees it.
     """
     _prepare_folder()
-    with _source(users) as made:
+    with _source(users) as make_namespace:
         for name in names:
-            _keep(made, name, mark)
+            _keep(make_namespace, name, mark)
 
 
-def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
+def _keep(make_namespace: Callable[[], Path], name: str, mark: str) -> None:
     target = path(name)
     try:
         with durable.told(target), kernel.closing(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)) as file:
@@ -57,7 +57,7 @@ def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
             f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
         ) from None
     try:
-        kernel.bind_mount(made(), target)
+        kernel.bind_mount(make_namespace(), target)
     except OSError as error:
         target.unlink()
         raise NamespaceFailed(f"network namespace {name}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
@@ -80,11 +80,11 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
 
     with forked.asked(itertools.repeat(make), purpose) as (child, ask):
 
-        def made() -> Path:
+        def make_namespace() -> Path:
             forked.check(ask(purpose))
             return Path(f"/proc/{child}/ns/net")
 
-        yield made
+        yield make_namespace
 
 
 def _prepare_folder() -> None:

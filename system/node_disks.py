@@ -99,9 +99,9 @@ def create(disks: Iterable[NodeDisk]) -> None:
 
     The file system is made once for each size, and copied: a copy takes a millisecond and mkfs.ext4 six.
     """
-    made: dict[int, Path] = {}
+    templates: dict[int, Path] = {}
     for disk in (disks := list(disks)):
-        _make_image(disk, made.setdefault(disk.size, disk.image))
+        _make_image(disk, templates.setdefault(disk.size, disk.image))
     for disk in disks:
         # The block device goes with the mount, however that ends.
         with _mounting_errors(disk), loop_device(disk.image) as device:

@@ -186,9 +186,10 @@ def make_folder(place: Path, owner: int | None) -> None:
     with _errors(place, "made"), _folder(place) as folder:
         with suppress(FileExistsError):
             os.mkdir(place.name, dir_fd=folder)
-        with kernel.closing(os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)) as made:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+        with kernel.closing(os.open(place.name, flags, dir_fd=folder)) as new_folder:
             if owner is not None:
-                os.fchown(made, owner, owner)
+                os.fchown(new_folder, owner, owner)
 
 
 def make_pipe(file: Path, owner: int | None) -> int:

@@ -120,12 +120,12 @@ def layer(names: Sequence[str]) -> Layer:
     with kernel.closing(os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)) as lock:
         if not locks.taken(lock, _DEADLINE_S):
             raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(lock)}; try again")
-        made = Layer(store / _key(names))
-        if not (made.folder / _MADE_OF).exists():
+        package_layer = Layer(store / _key(names))
+        if not (package_layer.folder / _MADE_OF).exists():
             _remove_unused(store)
-            _make(store, names, made.folder)
-        os.utime(made.folder)
-        return made
+            _make(store, names, package_layer.folder)
+        os.utime(package_layer.folder)
+        return package_layer
 
 
 def _key(names: Sequence[str]) -> str:
@@ -142,8 +142,8 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
             empty = ("usr/sbin", "opt", "var/cache", "var/log", "var/spool", "var/tmp", "archives/partial")
             for place in (*empty, *(f"{top}/{part}" for part in _OVER_THE_MACHINES for top in (".", "work", "seen"))):
                 (new / place).mkdir(parents=True, exist_ok=True)
-            for made in (new, *(new.glob("*"))):
-                made.chmod(0o755)  # whatever root's umask is: nodes' root is another user here
+            for new_folder in (new, *(new.glob("*"))):
+                new_folder.chmod(0o755)  # whatever root's umask is: nodes' root is another user here
             (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)
         before = machine_packages.known()
         anew = machine_packages.made_anew(names)
@@ -297,12 +297,12 @@ def _scripts(archives: Sequence[Path], folder: Path) -> str:
 
 def _added(before: Path, after: Path, scripts: str) -> str:
     """Lines of the accounts that scripts have made. Accounts that the machine has already count when the scripts name them."""
-    known = set(before.read_text().splitlines())
+    lines_before = set(before.read_text().splitlines())
     named = set(re.findall(r"[a-z_][a-z0-9_-]*", scripts))
     added = []
     for line in (after if after.is_file() else before).read_text().splitlines():
         name, _, number = line.split(":")[:3]
-        if line not in known or (name in named and number.isdecimal() and int(number) in _ACCOUNTS_OF_PACKAGES):
+        if line not in lines_before or (name in named and number.isdecimal() and int(number) in _ACCOUNTS_OF_PACKAGES):
             added.append(f"{line}\n")
     return "".join(added)
 
@@ -359,7 +359,7 @@ def copy(source: Path, target: Path, first_id: int) -> None:
 def _remove_unused(store: Path) -> None:
     """Removes layers that no lab has, and that no lab has asked for in a month."""
     used = "".join(file.read_text() for file in state.labs_folder().glob("*/containers/*/config"))
-    for made in store.glob(f"*/{_MADE_OF}"):
-        folder = made.parent
+    for versions_file in store.glob(f"*/{_MADE_OF}"):
+        folder = versions_file.parent
         if folder.name not in used and time.time() - folder.stat().st_mtime > _UNUSED_S:
             shutil.rmtree(folder)

@@ -123,9 +123,9 @@ def copy_packages(layer: Layer, copies: Path, root: Path, first_id: int) -> None
     for entry in of_all:
         package_layers.remove(entry)
     for file in package_layers.ACCOUNTS:
-        (made := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
-        os.chown(made, first_id, first_id)
-        made.chmod(0o644)
+        (accounts := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
+        os.chown(accounts, first_id, first_id)
+        accounts.chmod(0o644)
     (copies / _LAYER).write_text(str(layer.folder))
 
 

@@ -142,15 +142,15 @@ def differences(plan: Plan, node: NodePlan) -> list[str]:
     mtus = plan.mtus()
     # The kernel is asked for these interfaces alone: a node may have any number of others, of any name.
     with namespaces.entered(node.namespace), IPRoute(strict_check=True) as netlink:
-        found = []
+        descriptions = []
         for interface in plan.kernel_interfaces(node):
             try:
                 (link,) = netlink.link("get", ifname=interface.name)
                 own = list(_differences_of(netlink, link, interface, mtus[interface.wire]))
             except (NetlinkError, WireFailed):  # it may go at any moment
                 own = ["is gone"]
-            found += [f"{interface.name} {difference}" for difference in own]
-        return found
+            descriptions += [f"{interface.name} {difference}" for difference in own]
+        return descriptions
 
 
 def _differences_of(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:

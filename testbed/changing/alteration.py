@@ -57,14 +57,14 @@ def apply(
     name: str | None,
     progress: Progress = lambda _: None,
     take: Sequence[str] = (),
-    said: Sequence[Setting] = (),
+    settings: Sequence[Setting] = (),
 ) -> Applied:
     """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed.
 
-    `take` names interfaces that the lab may have though they are in use, `said` is what the command line says in place of the
-    file.
+    `take` names interfaces that the lab may have though they are in use. `settings` is what the command line
+    says in place of the file.
     """
-    topology = load(file, said=said)
+    topology = load(file, said=settings)
     lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
         plan = taking.named(plan_topology(topology, lab=lab, realtime=realtime_support()), take)
@@ -78,16 +78,16 @@ def apply(
         if difference.nothing():
             recorded.end(folder)  # whatever did not end has left nothing to do
             return Applied(Lab.open(lab), plan, difference)
-        made = _Alteration(plan, difference, states, folder, progress)
-        made.check()
+        alteration = _Alteration(plan, difference, states, folder, progress)
+        alteration.check()
         with HeldBack() as held:
             recorded.begin(folder, [*states, *([] if plan in states else [plan])])
-            difference = made.run()
+            difference = alteration.run()
             recorded.write(folder, plan)
             recorded.keep_origin(folder, file)
             try:
                 with held.allowed():
-                    made.wait_ready()
+                    alteration.wait_ready()
             except BaseException as error:
                 error.add_note(f"lab {lab} was changed, and not waited for; `netboxit apply` again does that")
                 raise
@@ -119,8 +119,8 @@ class _Alteration:
                     f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
                 )
         going = {node.name for node in self._difference.nodes_to_be("removed", "replaced")}
-        made = self._difference.wires_to_be("created", "replaced")
-        ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
+        new_wires = self._difference.wires_to_be("created", "replaced")
+        ends = {end for wire in self._plan.wires if wire.name in new_wires for end in (wire.left, wire.right)}
         for port in (port for was in self._states for port in was.equipment if port.attached):
             if port.end.node in going or port.end in ends:
                 what = port.end.node if port.end.node in going else f"the wire at {port.end.node}.{port.end.interface}"
@@ -203,11 +203,11 @@ class _Alteration:
     def _make_wires(self) -> None:
         new = self._nodes("created", "replaced")
         names = self._difference.wires_to_be("created", "replaced")
-        made = [wire for wire in self._plan.wires if wire.name in names]
+        new_wires = [wire for wire in self._plan.wires if wire.name in names]
         if new:
             self._deployment.make_namespaces(new)
-        if made:
-            self._deployment.make_wires(made)
+        if new_wires:
+            self._deployment.make_wires(new_wires)
         taken = tuple(port for port in self._plan.equipment if port.wire in names)
         self._check_here(taken)
         self._deployment.take_equipment(taken)
@@ -229,8 +229,8 @@ class _Alteration:
 
     def _is_rewiring(self) -> bool:
         """Whether netlink will be needed."""
-        made = self._touched or self._nodes("created", "replaced")
-        return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
+        changed_parts = self._touched or self._nodes("created", "replaced")
+        return bool(changed_parts) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
 
     def _is_rewired(self, node: NodePlan) -> bool:
         """Whether there is anything to do in its network."""

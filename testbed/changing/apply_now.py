@@ -51,7 +51,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
     Whoever interrupts it, or what fails, finds put back what the sequence leaves changed, and is told so. Raises DrillGoesOn.
     """
     _check_configurations(lab, sequence)
-    log, made = EventLog.of(lab.folder), []
+    log, records = EventLog.of(lab.folder), []
     with ExitStack() as open_ones:
         executor = Executor(lab, open_ones, _sample_s(lab))
         steps = [(step, executor.step(step.change)) for step in sequence.steps]
@@ -63,7 +63,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
             for step, make in steps:
                 _sleep_until(began + step.after_s, progress)
                 progress(step.change.words())
-                made.append(_make(lab, log, step.change, make))
+                records.append(_make(lab, log, step.change, make))
             executor.wait()
         except BaseException as error:
             try:
@@ -71,17 +71,17 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
                     _undo(lab, log, undo)
             except NotPutBack as failure:
                 raise NotPutBack(f"{error}; {failure}" if isinstance(error, NetBoxITError) else str(failure)) from error
-            error.add_note(_left_by(sequence, made))
+            error.add_note(_left_by(sequence, records))
             raise
         unfinished.end(lab.folder)
-    return made
+    return records
 
 
-def _left_by(sequence: Sequence, made: list[Made]) -> str:
+def _left_by(sequence: Sequence, records: list[Made]) -> str:
     """What is so after a sequence was interrupted."""
     if sequence.undo:
         return "what was changed was put back"
-    return f"done until then: {'; '.join(change['words'] for change in made)}" if made else "nothing was changed"
+    return f"done until then: {'; '.join(change['words'] for change in records)}" if records else "nothing was changed"
 
 
 def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
@@ -100,16 +100,16 @@ def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
 
 def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[Made]:
     """All that can be put back; what cannot is told, and stays written down."""
-    made, failures = [], []
+    records, failures = [], []
     for change, make in steps:
         try:
-            made.append(_make(lab, log, change, make))
+            records.append(_make(lab, log, change, make))
         except NetBoxITError as error:
             failures.append(f"{change.words()}: {error}")
     if failures:
         raise NotPutBack(f"not everything could be put back; {'; '.join(failures)}")
     unfinished.end(lab.folder)
-    return made
+    return records
 
 
 def _check_configurations(lab: Lab, sequence: Sequence) -> None:

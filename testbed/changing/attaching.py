@@ -114,9 +114,9 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
     ports = {port.name: port for port in node.interfaces}
     kernel = node.kind == "host" or node.forwards
     interface = interface or (_name_of(wanted, name) if kernel else _only(name, list(ports)))
-    known = ports.get(interface)
-    if known is not None:
-        _check_replaceable(plan, node, known, wanted)
+    replaced = ports.get(interface)
+    if replaced is not None:
+        _check_replaceable(plan, node, replaced, wanted)
     elif not kernel:
         raise BadAttachment(f'{node.kind} {name} has no port "{interface}", and its ports are fixed; use {listed(list(ports))}')
     else:
@@ -128,14 +128,14 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         wanted.device,
         WireEnd(name, interface),
         wire,
-        mtu=plan.mtus().get(known.wire, _MTU) if known else _MTU,
+        mtu=plan.mtus().get(replaced.wire, _MTU) if replaced else _MTU,
         vlan=wanted.vlan,
         mode=wanted.mode,
         user=wanted.user,
         attached=True,
     )
     ports[interface] = replace(
-        known or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
+        replaced or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
         wire=wire,
         mac="" if kernel and wanted.kind in ("nic", "vlan") else mac_address(plan.lab, name, interface),
     )

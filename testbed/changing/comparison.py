@@ -64,8 +64,8 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
     if not states:
         raise HalfUp(f"lab {lab} comes up just now, or did not come up whole; `netboxit down {lab}` removes it")
     support = _support(states[0])
-    known = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
-    plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=known)
+    planned_sites = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
+    plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=planned_sites)
     plan = taking.kept(_with_attached(plan, states[0]), states)
     changes = difference(states, plan, _ended(states, folder))
     return plan, replace(changes, nodes=tuple(_with_lost(node, states[0], folder) for node in changes.nodes)), states

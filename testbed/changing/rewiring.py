@@ -39,18 +39,18 @@ def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> None:
                 return
 
 
-def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], made: Collection[str]) -> None:
-    """Gives a node that was planned as one of `before` what it has in the plan; its interfaces on the wires `made` are new.
+def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], new_wires: Collection[str]) -> None:
+    """Gives a node that was planned as one of `before` what it has in the plan; its interfaces on `new_wires` are new.
 
     What neither plan knows of, somebody else has made, and it stays.
     """
     with wires.netlink_in(node.namespace, f"node {node.name}: settings"):
         namespaces.write_settings(wires.settings(node))
-    wires.configure_interfaces(plan, node, made)
+    wires.configure_interfaces(plan, node, new_wires)
     with wires.netlink_in(node.namespace, f"node {node.name}: interfaces and routes") as netlink:
         links = {link.get("ifname"): link for link in netlink.get_links()}
         mtus = plan.mtus()
-        kept = [own for own in plan.kernel_interfaces(node) if own.wire not in made and own.name in links]
+        kept = [own for own in plan.kernel_interfaces(node) if own.wire not in new_wires and own.name in links]
         if wires.settings(node).items() >= wires.PLANNED_IPV6.items():
             for interface in kept:
                 namespaces.write_settings(_of_interface(interface.name))
@@ -66,9 +66,10 @@ def forget_neighbours(plan: Plan, nodes: Collection[NodePlan], before: Sequence[
     moved = {address for was in before for address, mac in _owners(was).items() if now.get(address, mac) != mac}
     for node in nodes if moved else ():
         with wires.netlink_in(node.namespace, f"node {node.name}: neighbours") as netlink:
-            for known in [*netlink.get_neighbours(family=2), *netlink.get_neighbours(family=10)]:
-                if known.get("dst") in moved and not known["state"] & _PERMANENT:
-                    _unless_gone(lambda: netlink.neigh("del", ifindex=known["ifindex"], dst=known.get("dst")))  # noqa: B023
+            for neighbour in [*netlink.get_neighbours(family=2), *netlink.get_neighbours(family=10)]:
+                if neighbour.get("dst") in moved and not neighbour["state"] & _PERMANENT:
+                    entry = {"ifindex": neighbour["ifindex"], "dst": neighbour.get("dst")}
+                    _unless_gone(lambda: netlink.neigh("del", **entry))  # noqa: B023
 
 
 def _settle_interface(

@@ -45,8 +45,8 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
             return _sequence(targets, context, node=target, **action)
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
-    known = [*targets.names(), *(wire.name for wire in targets.wires)]
-    raise BadChange(f'there is no node "{target}"; {nearest(target, known)}')
+    names = [*targets.names(), *(wire.name for wire in targets.wires)]
+    raise BadChange(f'there is no node "{target}"; {nearest(target, names)}')
 
 
 @as_user()

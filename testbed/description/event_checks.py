@@ -120,16 +120,17 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
         if event.when.netbox is not None:
             yield from _of_a_station(draft, place, event.when.netbox, event.when.station)
             netbox = draft.netboxes.get(event.when.netbox)
-            known = sorted({"set", *type(netbox.parameters).ANNOUNCES}) if netbox else []
-            if netbox and event.when.happens not in (None, *known):
+            event_names = sorted({"set", *type(netbox.parameters).ANNOUNCES}) if netbox else []
+            if netbox and event.when.happens not in (None, *event_names):
                 yield Problem(
                     (*place, "happens"),
                     f'netbox {event.when.netbox} ({netbox.technology}) never says "{event.when.happens}"',
-                    nearest(str(event.when.happens), known),
+                    nearest(str(event.when.happens), event_names),
                 )
         if event.when.event is not None and event.when.event not in numbers:
-            known = [name for name in numbers if name != event.name]
-            yield Problem((*place, "event"), f'no event has the name "{event.when.event}"', nearest(event.when.event, known))
+            names = [name for name in numbers if name != event.name]
+            cause, remedy = f'no event has the name "{event.when.event}"', nearest(event.when.event, names)
+            yield Problem((*place, "event"), cause, remedy)
         elif event.when.event is not None and event.name in reached(event.when.event, lambda name: awaited.get(name, [])):
             yield Problem((*place, "event"), "the event waits for itself", "let one of them have a time")
 

@@ -157,10 +157,10 @@ class When(Section):
     )
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
-        given = [key for key in ("happens", "silent", "event") if getattr(self, key) is not None]
-        if len(given) != 1:
+        keys = [key for key in ("happens", "silent", "event") if getattr(self, key) is not None]
+        if len(keys) != 1:
             yield (), "a condition is one thing; write happens: link_down, silent: 1 s or event: NAME"
-        if (self.netbox is None) != (given == ["event"]):
+        if (self.netbox is None) != (keys == ["event"]):
             yield (), "what happens or is silent is a netbox, or a station of it; write netbox: …"
         if self.silent is not None and self.station is None:
             yield (), "frames leave by a station; write station: …"

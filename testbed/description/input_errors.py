@@ -84,17 +84,17 @@ def explain(
 
 def nearest(word: str, words: Iterable[str]) -> str:
     """A remedy for a word that is none of `words`."""
-    known = list(words)
-    near = _near(word, known)
+    candidates = list(words)
+    near = _near(word, candidates)
     if 0 < len(near) <= _MOST_MEANT:
         return "did you mean {}?".format(listed([f'"{name}"' for name in near]))
-    return f"use {listed(known)}" if known else "there is none"
+    return f"use {listed(candidates)}" if candidates else "there is none"
 
 
-def one_of(word: str, known: Collection[str], what: str) -> str:
+def one_of(word: str, words: Collection[str], what: str) -> str:
     """Returns the word when it is one of those known. Raises ValueError; `what` is what they name, as "a technology"."""
-    if word not in known:
-        raise ValueError(f'"{word}" is not {what}; {nearest(word, known)}')
+    if word not in words:
+        raise ValueError(f'"{word}" is not {what}; {nearest(word, words)}')
     return word
 
 
@@ -132,8 +132,8 @@ def _missing_key(source: Source, keys: set[str], place: Location, about: str) ->
 
 def _label(source: Source, place: Location) -> str:
     """`netboxes.field.distance: `, with the steps that the file has, as `--set` names them: the first of a list is 0."""
-    known = source.known(place)
-    return f"{'.'.join(map(str, known))}: " if known else ""
+    steps = source.known(place)
+    return f"{'.'.join(map(str, steps))}: " if steps else ""
 
 
 def _keys_at(model: type[BaseModel], place: Location) -> set[str]:

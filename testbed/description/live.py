@@ -37,11 +37,13 @@ def parsed(change: str) -> tuple[str, object]:
         raise BadChange(f"{parameter}: {error}") from error
 
 
-def read_value(technology: type[Technology], parameter: str, said: object, context: Mapping[str, Path] | None = None) -> Any:
-    """What a live parameter ("distance", "responder.position") becomes by what was `said` as in YAML: base units, for a netbox.
+def read_value(
+    technology: type[Technology], parameter: str, yaml_value: object, context: Mapping[str, Path] | None = None
+) -> Any:
+    """The value of a live parameter ("distance", "responder.position") in base units, for a netbox, from `yaml_value`.
 
-    `context` is that of Pydantic's validation, with the folder in which files are looked for. Raises ValueError with cause and
-    remedy, "; " between them.
+    `yaml_value` is the value as YAML has it. `context` is that of Pydantic's validation, with the folder in which files
+    are looked for. Raises ValueError with cause and remedy, "; " between them.
     """
     models, own = _models(technology, parameter), parameter.rpartition(".")[2]
     model = next((model for model in models if own in model.LIVE), None)
@@ -51,7 +53,8 @@ def read_value(technology: type[Technology], parameter: str, said: object, conte
     annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
-        return adapter.dump_python(adapter.validate_python(said, context=dict(context) if context else None), mode="json")
+        value = adapter.validate_python(yaml_value, context=dict(context) if context else None)
+        return adapter.dump_python(value, mode="json")
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         # Of a value of the wrong kind; who finds a wrong value names the right ones.
@@ -59,9 +62,9 @@ def read_value(technology: type[Technology], parameter: str, said: object, conte
         raise ValueError(f"{parameter}: {told(detail)}{about}") from error
 
 
-def shown(technology: type[Technology], parameter: str, value: object, said: object) -> str:
-    """A value as a person would write it in YAML; a mapping, which a netbox knows in another form, as it was `said`."""
-    return _in_yaml(said) if isinstance(value, Mapping) else written(technology, parameter, value)
+def shown(technology: type[Technology], parameter: str, value: object, yaml_value: object) -> str:
+    """A value as a person would write it in YAML; a mapping, which a netbox knows in another form, as `yaml_value`."""
+    return _in_yaml(yaml_value) if isinstance(value, Mapping) else written(technology, parameter, value)
 
 
 def written(technology: type[Technology], parameter: str, value: object) -> str:

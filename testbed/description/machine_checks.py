@@ -40,14 +40,14 @@ def machine_problems(
 
 
 def _names(draft: Draft, places: Places) -> Iterator[Problem]:
-    if (known := places.known) is None:
+    if (machines := places.known) is None:
         return
     named: list[tuple[Location, str | None, bool]] = [(("host",), draft.host, False)]
     named += [((section, name, "host"), node.host, False) for section, name, node in draft.nodes() if node]
     named += [(("wires", at, "over", name), name, True) for at, wire in draft.wires.items() for name in wire.over or {}]
     for place, name, key in named:
-        if name is not None and name != AUTO and name not in known.names:
-            cause, remedy = known.why_not(name)
+        if name is not None and name != AUTO and name not in machines.names:
+            cause, remedy = machines.why_not(name)
             yield Problem(place, cause, remedy, key=key)
 
 
@@ -78,12 +78,13 @@ def _of_a_wire(place: Location, wire: Wire, ends: list[str], places: Places) -> 
     else:
         if wire.wire is not None:
             yield Problem((*place, "wire"), "a wire over ports is a cable, and no other kind of wire", "leave wire out", key=True)
-        known = [machine for machine in machines if machine is not None]
+        own_machines = [machine for machine in machines if machine is not None]
         strange = [name for name in wire.over if name not in machines]
         # This machine has a name of its own, which is not known without an inventory.
         for name in strange[machines.count(None) :]:
-            yield Problem((*place, "over", name), f"no end of the wire is on {name}", nearest(name, known), key=True)
-        for missing in [name for name in known if name not in wire.over and not strange]:
+            cause, remedy = f"no end of the wire is on {name}", nearest(name, own_machines)
+            yield Problem((*place, "over", name), cause, remedy, key=True)
+        for missing in [name for name in own_machines if name not in wire.over and not strange]:
             yield Problem((*place, "over"), f"nothing is said of {missing}", f"add {missing}: eth2", key=True)
 
 
@@ -225,9 +226,9 @@ def _ports(
             for port, outside in node.outside().items():
                 yield ("equipment", name, *(("ports", port) if node.port_list else ())), places.of(name), outside
     for name, stations in replacements.items():
-        for station, given in stations.items():
-            if isinstance(given, EquipmentPort):
-                yield ("replace", name, station), places.of(name), given
+        for station, substitute in stations.items():
+            if isinstance(substitute, EquipmentPort):
+                yield ("replace", name, station), places.of(name), substitute
     for index, wire in draft.wires.items():
         for machine, device in (wire.over or {}).items():
             yield ("wires", index, "over", machine), machine, EquipmentPort(nic=device)

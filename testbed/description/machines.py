@@ -48,21 +48,21 @@ class KnownMachines:
 class Places:
     """On which machine each node is to be. Where no machines are known, this one may be any of those that are named."""
 
-    def __init__(self, said: Mapping[str, str | None], default: str | None, known: KnownMachines | None) -> None:
-        """`said` is what the file says of each node, None: nothing."""
-        self._said, self._default, self.known = said, default, known
+    def __init__(self, machines: Mapping[str, str | None], default: str | None, known: KnownMachines | None) -> None:
+        """`machines` has the machine that the file names for each node, None where it names none."""
+        self._machines, self._default, self.known = machines, default, known
 
     def of(self, node: str) -> str | None:
         """A machine's name, AUTO, or None for this machine where its name is not known."""
-        return self._said.get(node) or self._default or (self.known.here if self.known else None)
+        return self._machines.get(node) or self._default or (self.known.here if self.known else None)
 
     def is_free(self, node: str) -> bool:
         """Whether the planner chooses."""
         return self.of(node) == AUTO
 
-    def are_apart(self, one: str, other: str) -> bool:
+    def are_apart(self, node: str, other: str) -> bool:
         """Whether two nodes are certainly on two machines."""
-        places = {self.of(one), self.of(other)}
+        places = {self.of(node), self.of(other)}
         return len(places) == 2 and AUTO not in places and None not in places
 
     def words(self, node: str) -> str:

@@ -160,14 +160,14 @@ def _summary(model: type[BaseModel]) -> str:
 def comments(shape: type) -> dict[str, str]:
     """Of a class and of those that it extends: the `#:` lines before each field, where others say it in `description`."""
     bases = [base for base in vars(shape).get("__orig_bases__", shape.__bases__) if isinstance(base, type)]
-    found = {name: comment for base in bases for name, comment in comments(base).items()}
+    field_comments = {name: comment for base in bases for name, comment in comments(base).items()}
     try:
         source = inspect.getsource(shape)
     except (OSError, TypeError):  # it was not made by a statement of its own
-        return found
+        return field_comments
     for lines, name in re.findall(r"((?:^ *#: .*\n)+) *(\w+):", source, re.MULTILINE):
-        found[name] = " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
-    return found
+        field_comments[name] = " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
+    return field_comments
 
 
 def _default(field: FieldInfo) -> str:

@@ -98,10 +98,10 @@ class Replacing:
 
     def _beyond(self) -> frozenset[str]:
         """Everything that is reached from there without crossing a real network."""
-        replaced, ways = self._topology.replace, [*both_ways(self._wiring.wires)]
+        replaced, directions = self._topology.replace, [*both_ways(self._wiring.wires)]
 
         def beside(node: str) -> list[str]:
-            return [] if node in replaced else [other.node for end, other in ways if end.node == node]
+            return [] if node in replaced else [other.node for end, other in directions if end.node == node]
 
-        starts = {end.node for end, other in ways if not self._is_plugged(other)}
+        starts = {end.node for end, other in directions if not self._is_plugged(other)}
         return frozenset(node for start in starts for node in reached(start, beside) if node not in replaced)

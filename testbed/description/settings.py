@@ -29,11 +29,11 @@ class Setting:
     @classmethod
     def read(cls, text: str) -> Setting:
         """Raises BadTopology."""
-        path, equals, said = text.partition("=")
+        path, equals, yaml_value = text.partition("=")
         if not equals or not all(path.split(".")):
             raise BadTopology([_bad(text, "is not PATH=VALUE", "an example is --set traffic.call.codec=g722")])
         try:
-            return cls(text, tuple(path.split(".")), value(said))
+            return cls(text, tuple(path.split(".")), value(yaml_value))
         except ValueError as error:
             raise BadTopology([_bad(text, str(error), "put it in quotes, as in YAML")]) from None
 
@@ -102,6 +102,6 @@ def _bad(text: str, cause: str, remedy: str) -> BadInput:
 
 def as_file(source: Source, settings: Sequence[Setting]) -> str:
     """The file as the settings make it, without its comments, as a topology that can be read again."""
-    said = "".join(f"#   --set {printable(setting.text)}\n" for setting in settings)
+    lines = "".join(f"#   --set {printable(setting.text)}\n" for setting in settings)
     YAML(typ="safe").dump(source.data, text := io.StringIO())
-    return f"# {printable(source.path)}, its comments left out, with\n{said}{text.getvalue()}"
+    return f"# {printable(source.path)}, its comments left out, with\n{lines}{text.getvalue()}"

@@ -241,10 +241,10 @@ class Switch(ContainerSection):
     def _wrong_in_mirror(self) -> Iterator[tuple[Location, str]]:
         if self.mirror is None:
             return
-        known = (*self.port_list, *self.tunnels)
+        ports = (*self.port_list, *self.tunnels)
         for index, name in enumerate(self.mirror.source):
-            if name not in known:
-                yield ("mirror", "from", index), f'the switch has no port "{name}"; {nearest(name, known)}'
+            if name not in ports:
+                yield ("mirror", "from", index), f'the switch has no port "{name}"; {nearest(name, ports)}'
         if self.mirror.to not in self.port_list:
             yield ("mirror", "to"), f'the switch has no port "{self.mirror.to}"; {nearest(self.mirror.to, self.port_list)}'
         elif self.mirror.to in self.mirror.source:

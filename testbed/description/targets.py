@@ -38,14 +38,14 @@ class NetboxTarget:
     def technology(self) -> type[Technology]:
         return technology_of(self.of)
 
-    def live(self, name: str, parameter: str, said: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
-        """The change that sets a live parameter, by what was `said` as in YAML; `name` is the netbox's. Raises ValueError."""
-        value = read_value(self.technology, parameter, said, context)
+    def live(self, name: str, parameter: str, yaml_value: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
+        """The change that sets a live parameter to `yaml_value`, as in YAML; `name` is the netbox's. Raises ValueError."""
+        value = read_value(self.technology, parameter, yaml_value, context)
         try:
             self.technology.check_live(self.values, parameter, value)
         except ValueError as error:
             raise ValueError(f"{parameter}: {error}") from None
-        return ParameterChange(name, parameter, value, shown(self.technology, parameter, value, said))
+        return ParameterChange(name, parameter, value, shown(self.technology, parameter, value, yaml_value))
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class Targets:
         """The wire that a text names: both of its ends (`wire_ends.ends_of`), or one, which has no other wire."""
         if (ends := ends_of(text)) is not None:
             return self.wire_between(*ends)
-        known = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
+        ends_of_wires = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
         return _switchable(
             [wire for wire in self.wires if wire.has(text)],
-            (f'"{text}" is the end of no wire', nearest(text, known)),
+            (f'"{text}" is the end of no wire', nearest(text, ends_of_wires)),
             f'"{text}" has several wires',
         )
 

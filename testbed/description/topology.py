@@ -314,8 +314,8 @@ class Topology(Section):
 
     def places(self, known: KnownMachines | None = None) -> Places:
         """Where its nodes are to be."""
-        said = {name: node.host for nodes in self.sections().values() for name, node in nodes.items()}
-        return Places(said, self.host, known)
+        machines = {name: node.host for nodes in self.sections().values() for name, node in nodes.items()}
+        return Places(machines, self.host, known)
 
     def node(self, name: str) -> NodeSection:
         """The node of that name; KeyError when there is none."""

@@ -63,10 +63,10 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
     return replacing.topology()
 
 
-def source_of(path: Path, said: Sequence[Setting] = ()) -> Source:
+def source_of(path: Path, values: Sequence[Setting] = ()) -> Source:
     """The file as it is, and as the command line says. Raises BadTopology."""
     source = read(path)
-    settings.apply(source, said, Topology.model_fields)
+    settings.apply(source, values, Topology.model_fields)
     return source
 
 

@@ -20,8 +20,8 @@ def schema() -> dict[str, Any]:
 
     What takes more than one field to be seen wrong is left to `testbed.description.topology.load`.
     """
-    found: dict[str, Any] = _names_only(_topology().model_json_schema(by_alias=True))
-    return found
+    json_schema: dict[str, Any] = _names_only(_topology().model_json_schema(by_alias=True))
+    return json_schema
 
 
 def _names_only(part: Any) -> Any:

@@ -42,11 +42,14 @@ class Wanted:
 
 
 @as_user()
-def load(path: Path, said: Sequence[Setting] = ()) -> Wanted:
-    """`said` is what the command line says in place of the file. Raises BadTopology with everything that is wrong in it."""
-    source = topology_file.source_of(path, said)
+def load(path: Path, settings: Sequence[Setting] = ()) -> Wanted:
+    """`settings` is what the command line says in place of the file.
+
+    Raises BadTopology with everything that is wrong in it.
+    """
+    source = topology_file.source_of(path, settings)
     if not source.data.keys().isdisjoint((*Topology.SECTIONS, "wires")):  # then it is a topology, and is checked as one
-        return _of_topology(path, said, source)
+        return _of_topology(path, settings, source)
     errors = list(source.defects)
     try:
         file = TrafficFile.model_validate(source.data)
@@ -57,8 +60,8 @@ def load(path: Path, said: Sequence[Setting] = ()) -> Wanted:
     return Wanted(file.name, file.centre, file.traffic, 0, source)
 
 
-def _of_topology(path: Path, said: Sequence[Setting], source: Source) -> Wanted:
-    topology = topology_file.load(path, said=said)
+def _of_topology(path: Path, settings: Sequence[Setting], source: Source) -> Wanted:
+    topology = topology_file.load(path, said=settings)
     if not topology.traffic:
         raise BadTopology([source.bad((), "the file has no traffic", "add traffic: …, or name another file")])
     return Wanted(topology.name, topology.centre, topology.traffic, len(topology.events), source)

@@ -170,13 +170,13 @@ def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
     node, _, port = text.partition(".")
     if node not in ports:
         raise ValueError(f'there is no node "{node}"; {nearest(text, all_ends(ports)) if port else nearest(node, ports)}')
-    known = ports[node]
-    if known and not port:
-        if len(known) > 1:
-            raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{name}" for name in known])}')
-        (port,) = known
-    elif known is not None and port not in known:
-        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{name}" for name in known])}')
+    own_ports = ports[node]
+    if own_ports and not port:
+        if len(own_ports) > 1:
+            raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{name}" for name in own_ports])}')
+        (port,) = own_ports
+    elif own_ports is not None and port not in own_ports:
+        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{name}" for name in own_ports])}')
     return End(node, port)
 
 
@@ -187,7 +187,7 @@ def are_written(ends: Collection[End], first: str, second: str) -> bool:
 
 def all_ends(ports: Mapping[str, tuple[str, ...] | None]) -> list[str]:
     """Every end as it is written in a wire."""
-    return [node if len(known) == 1 else f"{node}.{port}" for node, known in ports.items() if known for port in known]
+    return [node if len(names) == 1 else f"{node}.{port}" for node, names in ports.items() if names for port in names]
 
 
 @dataclass(frozen=True)
@@ -244,12 +244,12 @@ class Wiring:
     def _segment(self) -> dict[End, int]:
         return {end: number for number, ends in enumerate(self.segments()) for end in ends}
 
-    def wire_between(self, one: str, other: str) -> tuple[End, End]:
+    def wire_between(self, end: str, other_end: str) -> tuple[End, End]:
         """The wire whose ends are written so, as the topology has it; KeyError when there is none."""
         for left, right in self.wires:
-            if are_written((left, right), one, other):
+            if are_written((left, right), end, other_end):
                 return left, right
-        raise KeyError(f"{one}, {other}")
+        raise KeyError(f"{end}, {other_end}")
 
     def same_segment(self, left: End, right: End) -> bool:
         return left in self._segment and self._segment[left] == self._segment.get(right)

@@ -135,12 +135,13 @@ def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -
     )
     ports = draft.ports()
     for section, name, _ in draft.nodes():
-        known = ports[name] or ()
-        for port in known:
-            if f"{name}.{port}" in wired or (len(known) == 1 and name in wired) or (len(known) > 1 and name in meant):
+        node_ports = ports[name] or ()
+        for port in node_ports:
+            by_name = wired if len(node_ports) == 1 else meant
+            if f"{name}.{port}" in wired or name in by_name:
                 continue
             kind, port_kind = _SECTIONS[section].KIND, _SECTIONS[section].PORT
-            whole = section in ("hosts", "equipment") and len(known) == 1
+            whole = section in ("hosts", "equipment") and len(node_ports) == 1
             place: Location = (section, name) if whole else (section, name, f"{port_kind}s", port)
             yield Problem(
                 place,

@@ -105,21 +105,21 @@ class Source:
 
     def known(self, location: Location) -> Location:
         """The steps of a location that the file has; those that it lacks are left out."""
-        known: Location = ()
+        steps: Location = ()
         for step in location:
-            if (*known, step) in self.values:
-                known = (*known, step)
-        return known
+            if (*steps, step) in self.values:
+                steps = (*steps, step)
+        return steps
 
     def bad(self, location: Location, cause: str, remedy: str = "", *, key: bool = False) -> BadInput:
         """An error at the value of `location`, or at its key; steps that the file does not have are passed over."""
-        known = self.known(location)
+        steps = self.known(location)
         for place, text in self.said.items():
-            if known[: len(place)] == place:
+            if steps[: len(place)] == place:
                 return BadInput(f"--set {text}", 0, 0, _on_a_line(cause), _on_a_line(remedy))
-        position = self.values.get(known, Position(1, 1))
+        position = self.values.get(steps, Position(1, 1))
         if key:
-            position = self.keys.get(known, position)
+            position = self.keys.get(steps, position)
         return BadInput(self.path, *position, _on_a_line(cause), _on_a_line(remedy))
 
 

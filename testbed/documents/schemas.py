@@ -37,7 +37,7 @@ _OPEN: Final = (node_status.NetboxStatus, node_status.NetboxPort, node_status.Sc
 
 def documents() -> dict[Document[Any], Any]:
     """Each document with the type that it has; that of metrics.json with the keys of all applications that there are."""
-    found = {
+    types = {
         value: get_args(get_args(hints[name])[0])[0]
         for module in (kinds, metrics_document)
         for hints in (get_type_hints(module, localns=_MODULES),)
@@ -46,7 +46,7 @@ def documents() -> dict[Document[Any], Any]:
     }
     of_applications = {analysis.key: GenericAlias(list, (analysis.entry,)) for analysis in analyses().values()}
     metrics = _with(metrics_document.Metrics, (metrics_document.Metrics,), of_applications)
-    return found | {
+    return types | {
         metrics_document.METRICS: metrics,
         kinds.RUN: _with(run.Run, (run.Run,), {"metrics": metrics}),
         kinds.PLAN: _after(Plan, plan.PlanDocument),
@@ -68,12 +68,16 @@ def _with(shape: type, bases: tuple[Any, ...], fields: Mapping[str, object]) -> 
 
 def schema(document: Document[Any]) -> dict[str, Any]:
     """JSON schema, draft 2020-12."""
-    made = TypeAdapter(documents()[document]).json_schema(mode="serialization", schema_generator=_Closed)
-    parts = [made["$defs"][part["$ref"].rpartition("/")[2]] for part in made["anyOf"]] if "anyOf" in made else [made]
+    json_schema = TypeAdapter(documents()[document]).json_schema(mode="serialization", schema_generator=_Closed)
+    parts = (
+        [json_schema["$defs"][part["$ref"].rpartition("/")[2]] for part in json_schema["anyOf"]]
+        if "anyOf" in json_schema
+        else [json_schema]
+    )
     for part in parts:
         part["properties"] = {"format": {"const": document.format}, "version": {"const": document.version}, **part["properties"]}
         part["required"] = ["format", "version", *part["required"]]
-    return {"$schema": GenerateJsonSchema.schema_dialect, **made, "title": document.format}
+    return {"$schema": GenerateJsonSchema.schema_dialect, **json_schema, "title": document.format}
 
 
 def file_name(document: Document[Any]) -> str:
@@ -89,15 +93,15 @@ class _Closed(GenerateJsonSchema):
     """Objects have the keys that their types name and no others; what types say in comments is in the schema."""
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        made, shape = super().typed_dict_schema(schema), schema["cls"]
+        json_schema, shape = super().typed_dict_schema(schema), schema["cls"]
         if shape not in _OPEN:
-            made["additionalProperties"] = False
-        return _described(made, shape)
+            json_schema["additionalProperties"] = False
+        return _described(json_schema, shape)
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        made = super().dataclass_schema(schema)
-        made["additionalProperties"] = False
-        return _described(made, schema["cls"])
+        json_schema = super().dataclass_schema(schema)
+        json_schema["additionalProperties"] = False
+        return _described(json_schema, schema["cls"])
 
     def field_is_required(
         self,
@@ -108,14 +112,14 @@ class _Closed(GenerateJsonSchema):
         return field["type"] != "typed-dict-field" or field.get("required", total)
 
 
-def _described(made: JsonSchemaValue, shape: type) -> JsonSchemaValue:
+def _described(json_schema: JsonSchemaValue, shape: type) -> JsonSchemaValue:
     descriptions = comments(shape)
-    for name, part in made["properties"].items():
+    for name, part in json_schema["properties"].items():
         part.pop("title", None)
         part.pop("default", None)
         if name in descriptions:
             part["description"] = descriptions[name]
-    return made
+    return json_schema
 
 
 if __name__ == "__main__":

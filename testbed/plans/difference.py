@@ -182,9 +182,9 @@ def _node(
         for plan, old in states
         for finding in (*compare(old, node, Wires(plan, after, wires)), *_common_to_all(plan, after, node))
     ]
-    asked = {finding.how for finding in findings}
+    needs = {finding.how for finding in findings}
     action: Action = (
-        "replaced" if "replace" in asked else "restarted" if ended or "restart" in asked else "changed" if asked else "unchanged"
+        "replaced" if "replace" in needs else "restarted" if ended or "restart" in needs else "changed" if needs else "unchanged"
     )
     words = [*(["it has ended"] if ended else []), *(finding.words for finding in findings)]
     parameters = {finding.parameter.parameter: finding.parameter for finding in findings if finding.parameter}

@@ -26,9 +26,9 @@ def check(topology: Topology, plan: Plan, sites: Sequence[Site]) -> None:
 
 def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]:
     """What is missing, each with its machine and the remedy."""
-    known = {site.name: site for site in sites}
+    site_of = {site.name: site for site in sites}
     wires = [
-        (wire, known[plan.node(wire.left.node).host], known[plan.node(wire.right.node).host])
+        (wire, site_of[plan.node(wire.left.node).host], site_of[plan.node(wire.right.node).host])
         for wire in plan.wires
         if wire.kind in ("vxlan", "port")
     ]
@@ -41,7 +41,7 @@ def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]
         packet = wire.mtu + (tunnel.TAG if f"{wire.left.node}.{wire.left.interface}" in tagged else 0)
         largest |= {site.name: max(packet, largest.get(site.name, 0)) for site in ends}
     for name, packet in largest.items():
-        site = known[name]
+        site = site_of[name]
         interfaces, address = site.facts.interfaces, site.address
         if site.sealed:
             complaints += [f"{name}: {problem}" for problem in tunnel.sealed_problems(interfaces, name, packet, address)]

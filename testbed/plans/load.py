@@ -130,10 +130,10 @@ def _load(topology: Topology, node: NodePlan, crossings: list[_Crossing], calibr
     segment = cost.frame.over(calibration.technologies["ethernet"].frame)
     if unknown := [station for station, port in ports.items() if port is None]:
         return replace(load, reason=f"the calibration has no port like that of {listed(unknown, 'and')}")
-    known = {station: port for station, port in ports.items() if port is not None}
-    alone = _busy(crossings, segment, {station: port.alone for station, port in known.items()})
-    least = _busy(crossings, segment, {station: port.among_many for station, port in known.items()})
-    smallest_us = segment.of(SMALL) + sum(port.among_many.of(SMALL) for port in known.values()) / len(known)
+    port_costs = {station: port for station, port in ports.items() if port is not None}
+    alone = _busy(crossings, segment, {station: port.alone for station, port in port_costs.items()})
+    least = _busy(crossings, segment, {station: port.among_many for station, port in port_costs.items()})
+    smallest_us = segment.of(SMALL) + sum(port.among_many.of(SMALL) for port in port_costs.values()) / len(port_costs)
     rate_of_medium = netbox.parameters.gross_rate()
     return replace(
         load,
@@ -211,9 +211,9 @@ def _overloads(plan: Plan, loads: Sequence[NetboxLoad]) -> Iterator[str]:
         where = f"core {core} of {machine}" if machine else f"core {core}"
         together = {name: share for name, share in shares.items() if places[name] == (machine, core)}
         if (total := sum(together.values())) > 1.0:
-            each = ", ".join(f"{name} {share:.0%}" for name, share in together.items())
+            users = ", ".join(f"{name} {share:.0%}" for name, share in together.items())
             yield (
-                f"{where} would need {total:.0%} of itself for {each}: frames will be dropped, and the run will be "
+                f"{where} would need {total:.0%} of itself for {users}: frames will be dropped, and the run will be "
                 "degraded or invalid; send less, or give the netboxes more cores"
             )
 
@@ -313,8 +313,8 @@ class _TrafficPaths:
         return crossings
 
     def _taken(self, direction: _Direction) -> list[Wires]:
-        if (known := self.wires[direction]) is not None:
-            return known
+        if (wires := self.wires[direction]) is not None:
+            return wires
         source, destination, _ = _ends(self._plans[direction[0]], direction[1])
         return [tuple(self._wiring.path(source, destination))]
 

@@ -260,8 +260,8 @@ def _why_not(technology: type[Technology], name: str, before: Mapping[str, Any],
 
 def _why_not_of_station(technology: type[Technology], name: str, before: Any) -> str | None:
     # One that had none of its own had the netbox's.
-    known = before is not None or name in technology.LIVE
-    return None if known and any(name in model.LIVE for model in station_models(technology)) else ""
+    is_own = before is not None or name in technology.LIVE
+    return None if is_own and any(name in model.LIVE for model in station_models(technology)) else ""
 
 
 def _is_own(technology: type[Technology], name: str, value: Any) -> bool:

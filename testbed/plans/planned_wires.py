@@ -108,10 +108,10 @@ class PlannedWires:
             return WirePlan(name, *ends, mtu, "vxlan", between, vni=self._vni(name))
         return WirePlan(name, *ends, mtu, *self._kind(left, right, entry.wire or self._topology.wire))
 
-    def _kind(self, left: End, right: End, asked: WireKind) -> tuple[Literal["veth", "memory"], str]:
+    def _kind(self, left: End, right: End, kind: WireKind) -> tuple[Literal["veth", "memory"], str]:
         """The fastest kind that both ends can have, unless the topology says one, and why."""
-        if asked != "auto":
-            return asked, "the topology says so"
+        if kind != "auto":
+            return kind, "the topology says so"
         for name in (left.node, right.node):
             node = self._topology.node(name)
             if why := node.needs_interface():
@@ -148,5 +148,5 @@ class PlannedWires:
     def _mtu(self, segment: Collection[End]) -> int:
         """What all of a layer-2 segment carries: a netbox cannot fragment, nor tell a host to send less."""
         netboxes = self._topology.netboxes
-        asked = [self._asked[end] for end in segment if end in self._asked]
-        return min([MTU, *asked, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
+        mtus = [self._asked[end] for end in segment if end in self._asked]
+        return min([MTU, *mtus, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])

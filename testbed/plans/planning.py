@@ -122,8 +122,8 @@ def _room_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         node = plan.node(name)
         needed = sum(copied.size + copied.entries * _OF_AN_ENTRY for copied in node.copied.values()) / _USABLE
         if needed > node.limits.disk:
-            asked, given = SIZE.write(math.ceil(needed / 1e6) * 1e6), SIZE.write(node.limits.disk)
-            cause = f"host {name}: its files need a disk of {asked}, and it has one of {given}"
+            needed_size, available_size = SIZE.write(math.ceil(needed / 1e6) * 1e6), SIZE.write(node.limits.disk)
+            cause = f"host {name}: its files need a disk of {needed_size}, and it has one of {available_size}"
             yield _source(topology).bad(
                 ("hosts", name, "files"), cause, "copy less, or give it more by limits: {disk: …}", key=True
             )

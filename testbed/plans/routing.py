@@ -164,10 +164,10 @@ class Routing:
             done.add(node)
             for port, cost, far in self._neighbours.get(node, ()):
                 hops = tree[node][1] if node != root else frozenset({(port, self._address(End(root, port), far))})
-                known, before = tree.get(far.node, (distance + cost, frozenset()))
-                if distance + cost < known:
+                least_cost, before = tree.get(far.node, (distance + cost, frozenset()))
+                if distance + cost < least_cost:
                     before = frozenset()
-                if distance + cost <= known and far.node not in done:
+                if distance + cost <= least_cost and far.node not in done:
                     tree[far.node] = (distance + cost, before | hops)
                     heapq.heappush(waiting, (distance + cost, far.node))
         return tree

@@ -85,10 +85,10 @@ def _places(topology: Topology) -> list[str | None]:
     return [places.of(name) for section in topology.sections().values() for name in section]
 
 
-def assumed(topology: Topology, facts: Facts, known: KnownMachines | None) -> Sequence[Site]:
+def assumed(topology: Topology, facts: Facts, machines: KnownMachines | None) -> Sequence[Site]:
     """Machines of which at most the names are known, each taken for one like this: enough to check a topology."""
-    here = known.here if known else HERE
-    names = dict.fromkeys((*(known.names if known else ()), *named_machines(topology)))
+    here = machines.here if machines else HERE
+    names = dict.fromkeys((*(machines.names if machines else ()), *named_machines(topology)))
     return [Site(here, facts, here=True), *(Site(name, facts) for name in names if name != here)]
 
 
@@ -156,8 +156,8 @@ class _Chosen:
         for left, right in self._ends:
             low, high = sorted((number[self._head[left]], number[self._head[right]]))
             if low != high:
-                known = joints.get((low, high), Joint(0, 0))
-                joints[low, high] = Joint(known.wires + 1, known.rate + self._rate(left, right))
+                joint = joints.get((low, high), Joint(0, 0))
+                joints[low, high] = Joint(joint.wires + 1, joint.rate + self._rate(left, right))
         chosen = partition(units, joints, [site.spare_cores() for site in self._sites])
         machine = {node: self._sites[chosen.machine[number[self._head[node]]]].name for node in self._machine}
         needs = Counter[int]()

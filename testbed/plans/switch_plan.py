@@ -102,15 +102,15 @@ class PlannedSwitches:
                 )
 
     def _chosen(self, name: str, switch: Switch) -> tuple[Datapath, str]:
-        asked = switch.datapath
-        if asked == "kernel" and not self._datapaths.kernel:
+        datapath = switch.datapath
+        if datapath == "kernel" and not self._datapaths.kernel:
             raise NoDatapath(f"switch {name}: datapath: kernel needs the module openvswitch, which this kernel lacks; write auto")
-        if asked == "xdp" and not self._datapaths.xdp:
+        if datapath == "xdp" and not self._datapaths.xdp:
             raise NoDatapath(f"switch {name}: datapath: xdp needs AF_XDP, which this kernel lacks; write auto")
-        if asked == "auto" and self._datapaths.kernel:
+        if datapath == "auto" and self._datapaths.kernel:
             return "kernel", "auto: the kernel has Open vSwitch's module"
-        if asked != "kernel" and not self._datapaths.tun:
+        if datapath != "kernel" and not self._datapaths.tun:
             raise NoDatapath(f"switch {name}: there is no {switches.TUN}, which Open vSwitch needs in user space; `modprobe tun`")
-        if asked != "auto":
-            return asked, "the topology says so"
+        if datapath != "auto":
+            return datapath, "the topology says so"
         return "userspace", "auto: this kernel has no module openvswitch, and AF_XDP takes a core and more rights"

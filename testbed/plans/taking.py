@@ -22,8 +22,8 @@ def named(plan: Plan, names: Sequence[str]) -> Plan:
     taken = list(dict.fromkeys(_taken(plan)))
     for name in names:
         if name not in taken:
-            known = ", ".join(taken) or "none"
-            raise NotTaken(f"--take {name}: lab {plan.lab} takes no interface of that name; those that it takes: {known}")
+            interfaces = ", ".join(taken) or "none"
+            raise NotTaken(f"--take {name}: lab {plan.lab} takes no interface of that name; those that it takes: {interfaces}")
     return replace(plan, take=tuple(dict.fromkeys(names)))
 
 
