@@ -64,7 +64,7 @@ def test_equipment_takes_the_place_of_a_wire_and_of_the_planned_mac_address(tmp_
     )
     (interface,) = plan.node("a").interfaces
     assert (interface.name, interface.mac, interface.wire) == ("eth0", "", "a.eth0--gateway.port")
-    macs = {one.name: one.mac for one in plan.node("edge").interfaces}
+    macs = {interface.name: interface.mac for interface in plan.node("edge").interfaces}
     assert macs["inside"] == ""
     assert macs["outside"].startswith("02:")
     assert Plan.from_json(plan.to_json()) == plan
@@ -131,14 +131,14 @@ traffic:
   talk: {application: call, from: a, to: b}
 """
     plan = planned(load_text(tmp_path, text))
-    assert [one.name for one in plan.equipment] == ["network.left", "network.right"]
+    assert [port.name for port in plan.equipment] == ["network.left", "network.right"]
     assert plan.traffic[0].direction == "return"
 
 
 def test_a_netbox_is_replaced_by_a_nic_for_each_station_and_nothing_else_changes(tmp_path: Path) -> None:
     emulated, real = planned(load_text(tmp_path, EMERGENCY.read_text())), planned(replaced(tmp_path, BOTH))
     assert {node.name for node in emulated.nodes} - {node.name for node in real.nodes} == {"backhaul"}
-    assert [(one.name, one.device, one.end) for one in real.equipment] == [
+    assert [(port.name, port.device, port.end) for port in real.equipment] == [
         ("backhaul.meoc", "eth2", WireEnd("meoc", "jan")),
         ("backhaul.hub", "eth3", WireEnd("eoc", "eth0")),
     ]
@@ -151,7 +151,7 @@ def test_a_netbox_is_replaced_by_a_nic_for_each_station_and_nothing_else_changes
 def test_what_is_beyond_the_outside_is_left_out_with_its_traffic(tmp_path: Path) -> None:
     plan = planned(replaced(tmp_path, ONE_SIDE))
     assert [node.name for node in plan.nodes] == ["fr1", "field", "longhaul", "meoc"]
-    assert [(one.name, one.end) for one in plan.equipment] == [("backhaul", WireEnd("meoc", "jan"))]
+    assert [(port.name, port.end) for port in plan.equipment] == [("backhaul", WireEnd("meoc", "jan"))]
     assert plan.traffic == ()
     assert "not on this machine, but beyond the real network: eoc, nor the traffic call and camera" in plan.notes
 

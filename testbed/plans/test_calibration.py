@@ -86,9 +86,9 @@ def test_what_else_a_machine_does_now_and_then_changes_no_figure(
         return 0.02 + 1e-5 * duration_s + 5e-6 * int(rate * duration_s) + other
 
     monkeypatch.setattr(calibrate, "_cpu_s", disturbed)
-    found = calibrate.calibrate(lambda _: None)
-    assert found.failed == {}
-    for cost in found.technologies.values():
+    figures = calibrate.calibrate(lambda _: None)
+    assert figures.failed == {}
+    for cost in figures.technologies.values():
         assert cost.frame.small_us == pytest.approx(5.0, rel=0.15)
 
 
@@ -103,11 +103,11 @@ def test_what_fails_is_told_and_the_rest_is_kept(only: Callable[..., None], monk
 
     monkeypatch.setattr(calibrate, "_cpu_s", lambda name, kind, size, rate, lasts: 0.02 + rate * lasts * 5e-6)
     monkeypatch.setattr(calibrate, "_technology", one_fails)
-    found = calibrate.calibrate(lambda _: None)
-    assert {*found.technologies} == {"ethernet", "link"}
-    assert found.failed == {"wimax": "300 of 16000 frames were lost"}
-    found.write()
-    assert calibration.read() == found
+    figures = calibrate.calibrate(lambda _: None)
+    assert {*figures.technologies} == {"ethernet", "link"}
+    assert figures.failed == {"wimax": "300 of 16000 frames were lost"}
+    figures.write()
+    assert calibration.read() == figures
 
 
 @pytest.mark.parametrize(("lost", "is_measured"), [(1, True), (160, True), (161, False)])
@@ -137,11 +137,11 @@ def test_an_earlier_figure_stays_where_this_time_it_failed() -> None:
 def test_frames_cost_a_netbox_and_its_ports_time_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "technologies", lambda: {"ethernet": technologies()["ethernet"]})
     monkeypatch.setattr(calibrate, "_PORT_DURATION_S", 0.2)
-    found = calibrate.calibrate(lambda _: None)
-    assert list(found.stale()) == []
+    figures = calibrate.calibrate(lambda _: None)
+    assert list(figures.stale()) == []
     # A machine that is busy just now may leave out some, and says so.
-    told = {*found.ports, *found.missing, *(what.removesuffix(" ports") for what in found.failed)}
-    assert told - {"ethernet"} == {"packet", "xdp", "memory"} and {*found.technologies, *told} >= {"ethernet"}
-    frames = [cost.frame for cost in found.technologies.values()]
-    frames += [cost for port in found.ports.values() for cost in (port.alone, port.among_many)]
+    kinds = {*figures.ports, *figures.missing, *(what.removesuffix(" ports") for what in figures.failed)}
+    assert kinds - {"ethernet"} == {"packet", "xdp", "memory"} and {*figures.technologies, *kinds} >= {"ethernet"}
+    frames = [cost.frame for cost in figures.technologies.values()]
+    frames += [cost for port in figures.ports.values() for cost in (port.alone, port.among_many)]
     assert frames and all(cost.small_us > 0 and cost.large_us > 0 for cost in frames)

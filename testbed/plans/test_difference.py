@@ -56,19 +56,19 @@ def edited(edit: Edit, folder: Path, network: dict[str, Any] = NETWORK) -> Diffe
     return difference([before], planned(changed, folder, running=before))
 
 
-def actions(found: Difference) -> dict[str, str]:
+def actions(changes: Difference) -> dict[str, str]:
     """Those that are anything but unchanged, of nodes and wires."""
-    return {one.name: one.action for one in found.parts() if one.action != "unchanged"}
+    return {part.name: part.action for part in changes.parts() if part.action != "unchanged"}
 
 
-def reasons(found: Difference, name: str) -> str:
-    return "; ".join(next(one for one in found.parts() if one.name == name).reasons)
+def reasons(changes: Difference, name: str) -> str:
+    return "; ".join(next(part for part in changes.parts() if part.name == name).reasons)
 
 
 def test_the_same_file_asks_for_nothing(tmp_path: Path) -> None:
-    found = edited(lambda network: None, tmp_path)
-    assert found.nothing()
-    assert actions(found) == {}
+    changes = edited(lambda network: None, tmp_path)
+    assert changes.nothing()
+    assert actions(changes) == {}
 
 
 def _cell(network: dict[str, Any]) -> dict[str, Any]:
@@ -102,17 +102,19 @@ def _line(network: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_one_change_touches_one_node_only(edit: Edit, node: str, action: str, words: str, tmp_path: Path) -> None:
-    found = edited(edit, tmp_path)
-    assert actions(found)[node] == action
-    assert words in reasons(found, node)
+    changes = edited(edit, tmp_path)
+    assert actions(changes)[node] == action
+    assert words in reasons(changes, node)
     if "seed" not in words:
-        assert list(actions(found)) == [node]
+        assert list(actions(changes)) == [node]
 
 
 def test_live_parameters_are_set_only_while_the_netbox_runs_on(tmp_path: Path) -> None:
     live = edited(lambda n: _line(n).update(delay="20 ms"), tmp_path)
     (line,) = live.nodes_to_be("changed")
-    assert [(one.parameter, one.value, one.written) for one in line.parameters] == [("delay", 0.02, "20 ms")]
+    assert [(parameter.parameter, parameter.value, parameter.written) for parameter in line.parameters] == [
+        ("delay", 0.02, "20 ms")
+    ]
     both = edited(lambda n: _cell(n).update(distance="120 m", standard="802.11g"), tmp_path)
     (cell,) = both.nodes_to_be("restarted")
     assert cell.parameters == ()
@@ -122,9 +124,9 @@ def test_live_parameters_are_set_only_while_the_netbox_runs_on(tmp_path: Path) -
 def test_a_parameter_of_the_netbox_that_a_station_says_itself_is_not_set_live_for_all(tmp_path: Path) -> None:
     network = copy.deepcopy(NETWORK)
     network["netboxes"]["line"]["stations"]["near"] = {"delay": "1 ms"}
-    found = edited(lambda n: _line(n).update(delay="20 ms"), tmp_path, network)
-    assert actions(found) == {"line": "restarted"}
-    assert "of which station near says its own" in reasons(found, "line")
+    changes = edited(lambda n: _line(n).update(delay="20 ms"), tmp_path, network)
+    assert actions(changes) == {"line": "restarted"}
+    assert "of which station near says its own" in reasons(changes, "line")
 
 
 def test_a_station_more_starts_its_netbox_again_and_makes_its_wire_and_host(tmp_path: Path) -> None:
@@ -133,9 +135,9 @@ def test_a_station_more_starts_its_netbox_again_and_makes_its_wire_and_host(tmp_
         network["netboxes"]["cell"]["stations"]["two"] = {"role": "station"}
         network["wires"].append(["d", "cell.two"])
 
-    found = edited(add, tmp_path)
-    assert actions(found) == {"d": "created", "cell": "restarted", "d.eth0--cell.two": "created"}
-    assert reasons(found, "cell") == "station two is new: it leads to d.eth0"
+    changes = edited(add, tmp_path)
+    assert actions(changes) == {"d": "created", "cell": "restarted", "d.eth0--cell.two": "created"}
+    assert reasons(changes, "cell") == "station two is new: it leads to d.eth0"
 
 
 def test_a_network_more_at_one_ospf_router_leaves_the_others_running(tmp_path: Path) -> None:
@@ -152,9 +154,9 @@ def test_a_network_more_at_one_ospf_router_leaves_the_others_running(tmp_path: P
         network["hosts"]["d"] = {"address": "10.4.0.1/24"}
         network["wires"].append(["far.more", "d"])
 
-    found = edited(add, tmp_path, network)
-    assert actions(found) == {"d": "created", "far": "restarted", "mid": "changed", "far.more--d.eth0": "created"}
-    assert reasons(found, "mid") == "the networks that it waits for when it starts"
+    changes = edited(add, tmp_path, network)
+    assert actions(changes) == {"d": "created", "far": "restarted", "mid": "changed", "far.more--d.eth0": "created"}
+    assert reasons(changes, "mid") == "the networks that it waits for when it starts"
 
 
 def test_a_host_gets_and_loses_interfaces_while_it_runs(tmp_path: Path) -> None:
@@ -163,9 +165,9 @@ def test_a_host_gets_and_loses_interfaces_while_it_runs(tmp_path: Path) -> None:
         network["hosts"]["a"]["interfaces"].pop("side")
         network["wires"].pop()
 
-    found = edited(remove, tmp_path)
-    assert actions(found) == {"a": "changed", "c": "removed", "a.side--c.eth0": "removed"}
-    assert reasons(found, "a") == "interface side is gone"
+    changes = edited(remove, tmp_path)
+    assert actions(changes) == {"a": "changed", "c": "removed", "a.side--c.eth0": "removed"}
+    assert reasons(changes, "a") == "interface side is gone"
 
 
 def test_a_wire_that_leads_elsewhere_is_new_to_both_its_ends(tmp_path: Path) -> None:
@@ -174,14 +176,14 @@ def test_a_wire_that_leads_elsewhere_is_new_to_both_its_ends(tmp_path: Path) -> 
         of = network["hosts"]["a"]["interfaces"]
         of["air"], of["side"] = of["side"], of["air"]
 
-    found = edited(move, tmp_path)
-    assert {name: action for name, action in actions(found).items() if "--" not in name} == {
+    changes = edited(move, tmp_path)
+    assert {name: action for name, action in actions(changes).items() if "--" not in name} == {
         "a": "changed",
         "c": "changed",
         "cell": "restarted",
     }
-    assert "station one: its wire to a.side is new" in reasons(found, "cell")
-    assert "interface eth0: its wire to a.air is new" in reasons(found, "c")
+    assert "station one: its wire to a.side is new" in reasons(changes, "cell")
+    assert "interface eth0: its wire to a.air is new" in reasons(changes, "c")
 
 
 def test_a_wire_of_another_kind_is_made_anew_and_its_emulators_start_again(tmp_path: Path) -> None:
@@ -191,8 +193,8 @@ def test_a_wire_of_another_kind_is_made_anew_and_its_emulators_start_again(tmp_p
     network["wires"] = [["a.air", "cell.one"], ["cell.ap", "line.near"], ["line.far", "b"], ["a.side", "c"]]
     network["hosts"]["a"].pop("gateway")
     network["hosts"]["b"] = {"address": "10.1.0.2/24"}
-    found = edited(lambda n: n.update(wire="veth"), tmp_path, network)
-    assert actions(found) == {
+    changes = edited(lambda n: n.update(wire="veth"), tmp_path, network)
+    assert actions(changes) == {
         "cell": "restarted",
         "line": "restarted",
         "cell.ap--line.near": "replaced",
@@ -206,46 +208,46 @@ def test_a_wire_of_another_kind_is_made_anew_and_its_emulators_start_again(tmp_p
 def test_a_smaller_mtu_is_set_live_at_hosts_and_starts_emulators_again(tmp_path: Path) -> None:
     before = planned(NETWORK, tmp_path)
     smaller = tuple(replace(wire, mtu=1400) if wire.name == "line.far--b.eth0" else wire for wire in before.wires)
-    found = difference([before], replace(before, wires=smaller))
-    assert actions(found) == {"b": "changed", "line": "restarted", "line.far--b.eth0": "changed"}
-    assert reasons(found, "b") == "interface eth0: MTU 1500 → 1400"
+    changes = difference([before], replace(before, wires=smaller))
+    assert actions(changes) == {"b": "changed", "line": "restarted", "line.far--b.eth0": "changed"}
+    assert reasons(changes, "b") == "interface eth0: MTU 1500 → 1400"
 
 
 def test_another_kind_of_node_is_made_anew_with_its_wires(tmp_path: Path) -> None:
     before = planned(NETWORK, tmp_path)
     nodes = tuple(replace(node, kind="netbox") if node.name == "c" else node for node in before.nodes)
-    found = difference([before], replace(before, nodes=nodes))
-    assert actions(found) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
-    assert reasons(found, "a.side--c.eth0") == "c is made anew"
+    changes = difference([before], replace(before, nodes=nodes))
+    assert actions(changes) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
+    assert reasons(changes, "a.side--c.eth0") == "c is made anew"
 
 
 def test_a_disk_of_another_size_takes_another_node_with_its_wires(tmp_path: Path) -> None:
-    found = edited(lambda n: n["hosts"]["c"].update(limits={"disk": "1 GB"}), tmp_path)
-    assert actions(found) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
-    assert "its limit of disk 4000000000 → 1000000000" in reasons(found, "c")
+    changes = edited(lambda n: n["hosts"]["c"].update(limits={"disk": "1 GB"}), tmp_path)
+    assert actions(changes) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
+    assert "its limit of disk 4000000000 → 1000000000" in reasons(changes, "c")
 
 
 def test_a_node_that_has_ended_starts_again(tmp_path: Path) -> None:
     before = planned(NETWORK, tmp_path)
-    found = difference([before], before, ended={"cell"})
-    assert actions(found) == {"cell": "restarted"}
-    assert reasons(found, "cell") == "it has ended"
+    changes = difference([before], before, ended={"cell"})
+    assert actions(changes) == {"cell": "restarted"}
+    assert reasons(changes, "cell") == "it has ended"
 
 
 def test_what_only_runs_use_is_put_on_record(tmp_path: Path) -> None:
     talk = {"application": "udp-flow", "from": "a", "to": "b", "rate": "10 kbit/s"}
-    found = edited(
+    changes = edited(
         lambda n: n.update(traffic={"talk": talk}, events=[{"at": "1 s", "netbox": "line", "set": {"delay": "1 ms"}}]), tmp_path
     )
-    assert actions(found) == {}
-    assert not found.nothing()
-    assert list(found.recorded) == ["traffic of runs: changed", "events of runs: changed"]
+    assert actions(changes) == {}
+    assert not changes.nothing()
+    assert list(changes.recorded) == ["traffic of runs: changed", "events of runs: changed"]
 
 
 def test_cores_kept_awake_are_the_labs(tmp_path: Path) -> None:
-    found = edited(lambda n: n.update(realtime={"keep_awake": True}), tmp_path)
-    assert actions(found) == {}
-    assert list(found.common) == ["core 1 is kept awake from now on", "core 2 is kept awake from now on"]
+    changes = edited(lambda n: n.update(realtime={"keep_awake": True}), tmp_path)
+    assert actions(changes) == {}
+    assert list(changes.common) == ["core 1 is kept awake from now on", "core 2 is kept awake from now on"]
 
 
 def test_emulators_stay_on_their_cores_when_one_goes(tmp_path: Path) -> None:
@@ -331,9 +333,9 @@ def test_what_a_file_brings_into_a_host_starts_it_again_when_it_is_another(
             del changed["hosts"]["c"][key]
         changed["hosts"]["c"].update(after)
 
-    found = edited(edit, tmp_path, network)
-    assert actions(found) == {"c": action}
-    assert words in reasons(found, "c")
+    changes = edited(edit, tmp_path, network)
+    assert actions(changes) == {"c": action}
+    assert words in reasons(changes, "c")
 
 
 def test_a_file_that_has_changed_on_the_disk_is_another_though_the_topology_is_the_same(tmp_path: Path) -> None:

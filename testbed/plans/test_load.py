@@ -81,7 +81,7 @@ def generated(
 
 
 def of(estimate: LoadEstimate, netbox: str) -> NetboxLoad:
-    return next(one for one in estimate.netboxes if one.netbox == netbox)
+    return next(load for load in estimate.netboxes if load.netbox == netbox)
 
 
 def emergency(figures: Calibration | NoCalibration) -> LoadEstimate:
@@ -112,10 +112,10 @@ def test_a_medium_that_carries_more_small_frames_than_its_netbox_can_is_told() -
 
 
 def test_generated_traffic_goes_along_its_segment_to_the_sink(tmp_path: Path) -> None:
-    found = generated(tmp_path, rate="10 kpps", size="64 B")
+    estimate = generated(tmp_path, rate="10 kpps", size="64 B")
     for netbox in ("near", "far", "sink"):
-        assert (of(found, netbox).frames_per_s, of(found, netbox).mean_bytes) == (10_000, 60)
-    assert of(found, "generator").frames_per_s == 0
+        assert (of(estimate, netbox).frames_per_s, of(estimate, netbox).mean_bytes) == (10_000, 60)
+    assert of(estimate, "generator").frames_per_s == 0
 
 
 def test_without_a_sink_generated_traffic_goes_to_the_hosts(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_netbox_with_two_cores_is_reckoned_as_if_it_had_one_and_a_note_says_so
 def test_the_busier_a_netbox_the_less_a_frame_costs_it(tmp_path: Path) -> None:
     many_are_cheap = made_up(ports={"packet": PortCost(alone=flat(20.0), among_many=flat(10.0))})
     for rate, share in ((100, 0.002), (50_000, 2 / 3), (99_999, 1.0)):
-        found = of(generated(tmp_path, figures=many_are_cheap, rate=f"{rate} pps"), "near")
-        assert found.share == pytest.approx(0.01 + share, rel=2e-3)
+        load = of(generated(tmp_path, figures=many_are_cheap, rate=f"{rate} pps"), "near")
+        assert load.share == pytest.approx(0.01 + share, rel=2e-3)
 
 
 def test_traffic_whose_rate_is_not_known_is_said_to_be_left_out(tmp_path: Path) -> None:
@@ -155,9 +155,9 @@ def test_ends_of_the_network_are_not_estimated_and_say_why(tmp_path: Path) -> No
 
 
 def test_without_a_calibration_no_figure_is_made_up_and_the_command_is_named() -> None:
-    found = emergency(NoCalibration("what a frame costs is not known; `netboxit calibrate` measures it"))
-    assert [netbox.share for netbox in found.netboxes] == [None] * 3
-    assert "`netboxit calibrate`" in found.notes[-1]
+    estimate = emergency(NoCalibration("what a frame costs is not known; `netboxit calibrate` measures it"))
+    assert [netbox.share for netbox in estimate.netboxes] == [None] * 3
+    assert "`netboxit calibrate`" in estimate.notes[-1]
 
 
 def test_a_port_that_wants_af_xdp_where_there_was_none_costs_what_a_packet_socket_costs() -> None:
@@ -171,8 +171,8 @@ def test_a_technology_that_was_not_calibrated_says_so() -> None:
 
 
 def test_another_kernel_makes_a_calibration_stale() -> None:
-    found = emergency(made_up(machine=Machine(cpu=Machine.this().cpu, kernel="2.6.18")))
-    assert [note for note in found.notes if "stale" in note and "2.6.18" in note]
+    estimate = emergency(made_up(machine=Machine(cpu=Machine.this().cpu, kernel="2.6.18")))
+    assert [note for note in estimate.notes if "stale" in note and "2.6.18" in note]
     assert not [note for note in emergency(made_up()).notes if "stale" in note]
 
 
@@ -194,27 +194,31 @@ def detour(folder: Path, text: str = DETOUR, figures: Calibration | None = None)
 
 
 def test_traffic_goes_by_the_cheapest_path_and_loads_nothing_else(tmp_path: Path) -> None:
-    found = detour(tmp_path)
-    rates = {one.netbox: one.frames_per_s for one in found.netboxes}
+    estimate = detour(tmp_path)
+    rates = {load.netbox: load.frames_per_s for load in estimate.netboxes}
     assert rates == {"direct": 0, "first": pytest.approx(CALL), "second": pytest.approx(CALL)}
-    assert [(one.source, one.destination, one.paths) for one in found.paths] == [
+    assert [(path.source, path.destination, path.paths) for path in estimate.paths] == [
         ("a", "b", (("first", "second"),)),
         ("b", "a", (("second", "first"),)),
     ]
 
 
 def test_each_failure_on_a_path_with_an_alternative_says_what_carries_the_traffic_then(tmp_path: Path) -> None:
-    found = detour(tmp_path)
-    (failure,) = found.failures
+    estimate = detour(tmp_path)
+    (failure,) = estimate.failures
     assert set(failure.parts) == {
         *("netbox first", "netbox second", "wire west.up--first.x", "wire first.y--relay.down"),
         *("wire relay.on--second.x", "wire second.y--east.up"),
     }
-    assert [one.paths for one in failure.moved] == [(("direct",),), (("direct",),)]
+    assert [traffic.paths for traffic in failure.moved] == [(("direct",),), (("direct",),)]
     assert failure.cut == ()
-    assert {one.netbox: one.frames_per_s for one in failure.netboxes} == {"direct": pytest.approx(CALL), "first": 0, "second": 0}
+    assert {load.netbox: load.frames_per_s for load in failure.netboxes} == {
+        "direct": pytest.approx(CALL),
+        "first": 0,
+        "second": 0,
+    }
     # Ethernet itself 4 us, less those of its own in the ports; two packet sockets 14 us.
-    (direct,) = [one for one in failure.netboxes if one.netbox == "direct"]
+    (direct,) = [load for load in failure.netboxes if load.netbox == "direct"]
     assert direct.share == pytest.approx(0.01 + CALL * 14.0 / 1e6)
 
 
@@ -231,17 +235,17 @@ def test_traffic_that_a_failure_cuts_off_is_told_beside_what_has_another_path(tm
     )
     failures = {part: failure for failure in detour(tmp_path, third).failures for part in failure.parts}
     first, second = failures["netbox first"], failures["netbox second"]
-    assert [(one.traffic, one.source) for one in first.moved] == [("call", "a"), ("call", "b")]
-    assert [(one.traffic, one.source) for one in first.cut] == [("reading", "c"), ("reading", "b")]
+    assert [(traffic.traffic, traffic.source) for traffic in first.moved] == [("call", "a"), ("call", "b")]
+    assert [(traffic.traffic, traffic.source) for traffic in first.cut] == [("reading", "c"), ("reading", "b")]
     # Without `second` what the host sends goes back through `first`, in which it enters twice.
-    assert {(one.traffic, one.source): one.paths for one in second.moved} == {
+    assert {(traffic.traffic, traffic.source): traffic.paths for traffic in second.moved} == {
         ("call", "a"): (("direct",),),
         ("call", "b"): (("direct",),),
         ("reading", "c"): (("first", "first", "direct"),),
         ("reading", "b"): (("direct", "first"),),
     }
     assert second.cut == ()
-    rates = {one.netbox: one.frames_per_s for one in second.netboxes}
+    rates = {load.netbox: load.frames_per_s for load in second.netboxes}
     assert (rates["direct"], rates["first"]) == pytest.approx((2 * CALL, 1.5 * CALL))
 
 
@@ -249,8 +253,8 @@ def test_a_core_that_a_failure_would_overload_is_told_before_the_run(tmp_path: P
     """The rate counts IP headers: 1946 frames/s at 300 us, 58 % of the core of all netboxes. The other path has two of them."""
     text = DETOUR.replace("direct: 100", "direct: 1").partition("traffic:")[0]
     text += "traffic:\n  film: {application: udp-flow, from: a, to: b, rate: 16 Mbit/s, payload: 1000 B}\n"
-    found = detour(tmp_path, text, made_up(ports={"packet": both(300.0), "memory": both(300.0)}))
-    (warning,) = [note for note in found.notes if "would need" in note]
+    estimate = detour(tmp_path, text, made_up(ports={"packet": both(300.0), "memory": both(300.0)}))
+    (warning,) = [note for note in estimate.notes if "would need" in note]
     assert warning.startswith("when netbox direct fails: core 1 would need")
     assert "first 59%, second 59%" in warning
 
@@ -266,25 +270,25 @@ routers: {nat: {configuration: nat.click, interfaces: {inside: 10.1.0.1/24, outs
 wires: [[a, link.x], [link.y, nat.inside], [nat.outside, b]]
 traffic: {call: {application: call, from: a, to: b}}
 """
-    found = detour(tmp_path, text)
+    estimate = detour(tmp_path, text)
     assert (
         "the configuration of router nat does not say where packets of call go: the shortest chain of wires is taken"
-        in found.notes
+        in estimate.notes
     )
-    assert of(found, "link").frames_per_s == pytest.approx(CALL)
+    assert of(estimate, "link").frames_per_s == pytest.approx(CALL)
 
 
 def test_equally_good_paths_are_each_reckoned_with_the_whole_load_and_a_note_says_so(tmp_path: Path) -> None:
-    found = detour(tmp_path, DETOUR.replace("direct: 100", "direct: 20"))
-    assert {one.netbox: one.frames_per_s for one in found.netboxes} == dict.fromkeys(
+    estimate = detour(tmp_path, DETOUR.replace("direct: 100", "direct: 20"))
+    assert {load.netbox: load.frames_per_s for load in estimate.netboxes} == dict.fromkeys(
         ("direct", "first", "second"), pytest.approx(CALL)
     )
-    assert any("call from a to b has 2 paths that are equally good" in note for note in found.notes)
+    assert any("call from a to b has 2 paths that are equally good" in note for note in estimate.notes)
 
 
 def test_traffic_without_a_route_is_told_and_not_reckoned(tmp_path: Path) -> None:
     """Nobody told `west` of the network of `b`: it has neither OSPF nor a gateway."""
     text = DETOUR.replace("    ospf: {costs: {direct: 100}}\n", "", 1)
-    found = detour(tmp_path, text)
-    assert any(note.startswith("call from a to b: no route leads there, so nothing will arrive") for note in found.notes)
-    assert of(found, "first").frames_per_s == 0
+    estimate = detour(tmp_path, text)
+    assert any(note.startswith("call from a to b: no route leads there, so nothing will arrive") for note in estimate.notes)
+    assert of(estimate, "first").frames_per_s == 0

@@ -36,25 +36,25 @@ def networks(draw: some.DrawFn) -> Drawn:
 @settings(max_examples=100)
 def test_a_small_network_is_parted_in_the_best_way(network: Drawn) -> None:
     units, joints, cores = network
-    found = partition(units, joints, cores)
-    assert found.proven
-    assert all(unit.fixed in (None, at) for unit, at in zip(units, found.machine, strict=True))
+    placement = partition(units, joints, cores)
+    assert placement.proven
+    assert all(unit.fixed in (None, at) for unit, at in zip(units, placement.machine, strict=True))
     choices = product(*(range(len(cores)) if unit.fixed is None else (unit.fixed,) for unit in units))
-    assert cost(units, joints, cores, found.machine) == min(cost(units, joints, cores, choice) for choice in choices)
-    assert partition(units, joints, cores) == found
+    assert cost(units, joints, cores, placement.machine) == min(cost(units, joints, cores, choice) for choice in choices)
+    assert partition(units, joints, cores) == placement
 
 
 def test_a_long_chain_is_cut_as_often_as_it_has_to_be() -> None:
     """32 units of a core on four machines of 8: three cuts."""
     units = [Unit(1) for _ in range(32)]
     joints = {(at, at + 1): Joint(1, 10) for at in range(31)}
-    found = partition(units, joints, [8, 8, 8, 8])
-    assert cost(units, joints, [8] * 4, found.machine)[:2] == (0, 3)
+    placement = partition(units, joints, [8, 8, 8, 8])
+    assert cost(units, joints, [8] * 4, placement.machine)[:2] == (0, 3)
 
 
 def test_a_network_of_many_nodes_is_parted_within_its_cores() -> None:
     units = [Unit(at % 2) for at in range(200)]
     joints = {(at, at + 1): Joint(1, 10) for at in range(199)}
-    found = partition(units, joints, [60, 60])
-    assert not found.proven
-    assert cost(units, joints, [60, 60], found.machine)[:2] == (0, 1)
+    placement = partition(units, joints, [60, 60])
+    assert not placement.proven
+    assert cost(units, joints, [60, 60], placement.machine)[:2] == (0, 1)

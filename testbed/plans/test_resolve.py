@@ -253,8 +253,8 @@ def test_an_emulator_knows_its_end_of_a_memory_wire_and_its_mtu(tmp_path: Path) 
 
 def test_a_memory_end_is_no_interface_of_the_kernel(tmp_path: Path) -> None:
     plan = plan_of(chain(tmp_path))
-    assert [one.name for one in plan.kernel_interfaces(plan.node("meoc"))] == ["jan"]
-    assert [one.name for one in plan.kernel_interfaces(plan.node("one"))] == ["ground"]
+    assert [interface.name for interface in plan.kernel_interfaces(plan.node("meoc"))] == ["jan"]
+    assert [interface.name for interface in plan.kernel_interfaces(plan.node("one"))] == ["ground"]
     assert plan.kernel_interfaces(plan.node("third")) == ()
     assert [wire.reason for wire in plan.wires if wire.kind == "memory"] == ["the topology says so"] * 6
 
@@ -272,9 +272,12 @@ def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:
     kinds = {node.name: json.loads(node.files["netbox.json"])["stations"] for node in plan.nodes if node.kind == "netbox"}
     assert kinds["one"][0]["port"] == {"kind": "packet", "interface": "ground"}
     assert kinds["eighth"][1]["port"] == {"kind": "xdp", "interface": "hub", "fallback": False}
-    assert [(one.port, one.reason) for one in plan.node("eighth").interfaces] == [("memory", ""), ("xdp", "the topology says so")]
+    assert [(interface.port, interface.reason) for interface in plan.node("eighth").interfaces] == [
+        ("memory", ""),
+        ("xdp", "the topology says so"),
+    ]
     assert plan.node("fourth").interfaces[1].reason.startswith("auto: ")
-    assert [one.port for one in plan.node("meoc").interfaces] == ["memory", "packet"]
+    assert [interface.port for interface in plan.node("meoc").interfaces] == ["memory", "packet"]
     assert plan.node("a").interfaces[0].port == "kernel"
     assert "bpf" in plan.node("eighth").capabilities
     assert "bpf" not in plan.node("one").capabilities
