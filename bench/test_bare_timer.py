@@ -27,5 +27,5 @@ def test_cyclictest_tells_percentiles_in_order(tmp_path: Path) -> None:
     assert shutil.which("cyclictest")
     if not (support := realtime_support()).fifo:
         pytest.skip(f"no real-time priority to be had: {support.reason}")
-    found = lateness_us(0, 0.2, tmp_path)
-    assert 0 < found["p50"] <= found["p90"] <= found["p99"] <= found["p99_9"] <= found["max"]
+    lateness = lateness_us(0, 0.2, tmp_path)
+    assert 0 < lateness["p50"] <= lateness["p90"] <= lateness["p99"] <= lateness["p99_9"] <= lateness["max"]

@@ -31,16 +31,16 @@ class Contestant:
 @pytest.mark.parametrize("start", [100.0, 50_000.0, 4_000_000.0])
 def test_finds_the_capacity_wherever_it_starts(capacity: float, start: float) -> None:
     contestant = Contestant(capacity)
-    found = highest_good_rate(contestant.is_good, start=start, search=Search(resolution=0.02))
-    assert capacity * 0.96 <= found.rate <= capacity * 1.02
-    assert contestant.trials == len(found.tried) < 40
+    highest = highest_good_rate(contestant.is_good, start=start, search=Search(resolution=0.02))
+    assert capacity * 0.96 <= highest.rate <= capacity * 1.02
+    assert contestant.trials == len(highest.tried) < 40
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_machine_that_hiccups_in_every_tenth_trial_does_not_lower_the_rate_much(seed: int) -> None:
     contestant = Contestant(60_000, hiccups=0.1, seed=seed)
-    found = highest_good_rate(contestant.is_good, start=50_000, search=Search(attempts=3))
-    assert 57_000 <= found.rate <= 61_200
+    highest = highest_good_rate(contestant.is_good, start=50_000, search=Search(attempts=3))
+    assert 57_000 <= highest.rate <= 61_200
 
 
 def test_starting_near_the_answer_takes_few_trials() -> None:

@@ -22,14 +22,14 @@ STATIONS = [{"name": "a"}, {"name": "b"}]
 
 
 def test_the_recording_is_the_same_each_time_small_and_without_two_equal_frames() -> None:
-    said = conversation(10.0)
-    assert said == conversation(10.0)
-    frames = [frame for end in said for _, frame in end]
+    traffic = conversation(10.0)
+    assert traffic == conversation(10.0)
+    frames = [frame for end in traffic for _, frame in end]
     assert len({identity(frame) for frame in frames}) == len(frames)
     assert sum(map(len, frames)) < 1_000_000
-    assert all([time for time, _ in end] == sorted(time for time, _ in end) for end in said)
-    assert len(said.right) == 500
-    assert {len(frame) for _, frame in said.right} == {120}
+    assert all([time for time, _ in end] == sorted(time for time, _ in end) for end in traffic)
+    assert len(traffic.right) == 500
+    assert {len(frame) for _, frame in traffic.right} == {120}
 
 
 def runs(real_us: list[float | None], virtual_us: list[float | None], sender: int = 0) -> tuple[RealRun, Emulation]:
@@ -78,17 +78,18 @@ def test_the_mean_may_differ_by_50_us_or_1_percent(mean_us: float, difference_us
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """In the checkout, since containers see no other."""
-    made = fidelity.FOLDER.parent / f"test-{os.getpid()}"
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    folder = fidelity.FOLDER.parent / f"test-{os.getpid()}"
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.lab
 def test_a_segment_carries_the_recording_in_a_lab_and_again_in_virtual_time(folder: Path) -> None:
-    found = fidelity.measure(["ethernet"], duration_s=0.5, folder=folder, lab=f"fi{os.getpid()}")["segments"]["ethernet"]
-    assert [direction["sender"] for direction in found["directions"]] == ["left", "right"]
+    measured = fidelity.measure(["ethernet"], duration_s=0.5, folder=folder, lab=f"fi{os.getpid()}")
+    segment = measured["segments"]["ethernet"]
+    assert [direction["sender"] for direction in segment["directions"]] == ["left", "right"]
     # A generator that a busy machine holds up passes frames over: what it sent is what is compared.
-    for direction, offered in zip(found["directions"], conversation(0.5), strict=True):
+    for direction, offered in zip(segment["directions"], conversation(0.5), strict=True):
         assert 0 < direction["frames"] + direction["fates_differ"] <= len(offered)
-    assert all(direction["mean_virtual_us"] > 0 for direction in found["directions"])
-    assert found["lateness_us"]["frame"]["count"] >= sum(direction["frames"] for direction in found["directions"])
+    assert all(direction["mean_virtual_us"] > 0 for direction in segment["directions"])
+    assert segment["lateness_us"]["frame"]["count"] >= sum(direction["frames"] for direction in segment["directions"])

@@ -19,8 +19,8 @@ def test_contestants_have_their_turns_one_after_the_other() -> None:
 
 
 def test_a_ratio_is_taken_pair_by_pair_and_told_with_its_spread() -> None:
-    found = ratio([6, 8, 20], [2, 2, 4])
-    assert found.to_json() == {
+    quotient = ratio([6, 8, 20], [2, 2, 4])
+    assert quotient.to_json() == {
         "median": 4.0,
         "min": 3.0,
         "max": 5.0,

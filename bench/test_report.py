@@ -42,15 +42,15 @@ def data(**changes: Any) -> Any:
 
 
 def test_the_data_has_each_ratio_with_its_spread_and_each_figure_by_its_name() -> None:
-    found = json.loads(json.dumps(data()))
-    assert found["ratios"]["setup_a_veth"]["median"] == 4
-    assert (found["ratios"]["setup_a_veth"]["min"], found["ratios"]["setup_a_veth"]["max"]) == (2, 6)
-    assert found["figures"]["lab_up_s"] == 3.5
-    assert found["machine"]["steal_ratio"] == 0.012
+    report = json.loads(json.dumps(data()))
+    assert report["ratios"]["setup_a_veth"]["median"] == 4
+    assert (report["ratios"]["setup_a_veth"]["min"], report["ratios"]["setup_a_veth"]["max"]) == (2, 6)
+    assert report["figures"]["lab_up_s"] == 3.5
+    assert report["machine"]["steal_ratio"] == 0.012
 
 
 def test_what_was_measured_is_held_against_what_is_to_be_reached_and_the_rest_is_left_out() -> None:
-    judged = {one["figure"]: one["reached"] for one in data()["to_reach"]}
+    judged = {target["figure"]: target["reached"] for target in data()["to_reach"]}
     assert judged == {"set-up A by veth wires, ratio to stock": True, "emergency lab up": False, "emergency lab down": True}
 
 
@@ -69,9 +69,10 @@ def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
         "apply_link_s": 1.0,
         "apply_lost": {"the delay of a link: set live": 0},
     }
-    judged = {one["figure"]: one for one in to_reach(ratios, figures)}
+    judged = {goal["figure"]: goal for goal in to_reach(ratios, figures)}
     assert len(judged) == len(TARGETS)
-    assert [name for name, one in judged.items() if not one["reached"]] == ["lateness in the emergency network, worst p50"]
+    missed = [name for name, goal in judged.items() if not goal["reached"]]
+    assert missed == ["lateness in the emergency network, worst p50"]
     assert judged["idle netbox without a frame clock, worst"]["measured"] == pytest.approx(0.4)
 
 
@@ -86,7 +87,7 @@ def test_the_page_says_on_what_it_was_measured_what_failed_and_has_every_table()
 
 
 def test_rates_are_told_as_well_as_a_search_can_tell() -> None:
-    assert [rate(one) for one in (123_456, 1_234_567, 999.6, 12)] == ["123 000", "1 230 000", "1 000", "12"]
+    assert [rate(number) for number in (123_456, 1_234_567, 999.6, 12)] == ["123 000", "1 230 000", "1 000", "12"]
 
 
 def test_the_document_has_a_place_for_the_tables() -> None:

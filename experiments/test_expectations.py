@@ -22,9 +22,9 @@ from experiments.variant import variant
 
 def as_known(expectations: Iterable[Expectation]) -> None:
     """All are met but those that are known to differ from the thesis, which are not."""
-    found = list(expectations)
-    assert found
-    assert [one for one in found if not one.is_as_known] == []
+    outcomes = list(expectations)
+    assert outcomes
+    assert [expectation for expectation in outcomes if not expectation.is_as_known] == []
 
 
 def test_e4_loads(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_e5_chain(tmp_path: Path) -> None:
 
 
 def test_e5_segments_alone() -> None:
-    as_known(e5.expectations_alone({one.netbox: e5.alone(one, seconds=2.0) for one in e5.SEGMENTS}))
+    as_known(e5.expectations_alone({segment.netbox: e5.alone(segment, seconds=2.0) for segment in e5.SEGMENTS}))
 
 
 def test_e6_stages() -> None:
@@ -110,7 +110,7 @@ def test_what_nothing_arrived_for_meets_no_expectation() -> None:
         *e6.expectations_of(stages, "real time"),
     ]
     assert len(judged) > 15
-    assert [one for one in judged if one.met] == []
+    assert [expectation for expectation in judged if expectation.met] == []
 
 
 def test_what_was_found_is_drawn_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,16 +124,16 @@ def test_what_was_found_is_drawn_without_markup(capsys: pytest.CaptureFixture[st
 
 def test_points_that_nothing_arrived_for_are_null_in_json() -> None:
     plot = Plot("p", "P", "x", "y", [Curve("c", [1.0, 2.0], [math.nan, 3.0], "real")])
-    told = Outcome("e0", "E0", "", [], [], [plot], []).to_json()
-    assert told["plots"][0]["curves"][0]["y"] == [None, 3.0]
+    document = Outcome("e0", "E0", "", [], [], [plot], []).to_json()
+    assert document["plots"][0]["curves"][0]["y"] == [None, 3.0]
 
 
 def test_an_outcome_that_was_not_expected_is_told() -> None:
     missed = Expectation("goodput", "7", "3", False)
-    known = Expectation("delay", "1", "2", False, differs="another queue")
-    overtaken = replace(known, met=True)
+    differing = Expectation("delay", "1", "2", False, differs="another queue")
+    overtaken = replace(differing, met=True)
     table = Table("T", ("a", "b"), [("1", "2|3")])
-    outcome = Outcome("e0", "E0", "What was run.", [table], [missed, known, overtaken], [], [])
+    outcome = Outcome("e0", "E0", "What was run.", [table], [missed, differing, overtaken], [], [])
     assert outcome.surprises == [missed, overtaken]
     text = section(outcome, "")
     assert "1 of 3 met" in text

@@ -101,10 +101,10 @@ def flow() -> Flow:
 def test_frames_are_sound_and_keep_their_identity_through_a_router() -> None:
     maker = FrameMaker(flow(), 100, 46, mac(1), mac(2))
     frame = maker.frame(70_000)
-    found = datagram(frame)
-    assert found is not None
-    assert (found.source, found.destination, found.destination_port) == ("10.0.0.1", "10.1.0.2", 5001)
-    assert (found.payload_bytes, len(frame), frame[15] >> 2) == (100, 142, 46)
+    packet = datagram(frame)
+    assert packet is not None
+    assert (packet.source, packet.destination, packet.destination_port) == ("10.0.0.1", "10.1.0.2", 5001)
+    assert (packet.payload_bytes, len(frame), frame[15] >> 2) == (100, 142, 46)
     assert checksum(frame[14:34]) == 0
     # The UDP checksum covers the pseudo header (RFC 768).
     assert checksum(frame[26:34] + b"\0\x11" + frame[38:40] + frame[34:]) == 0

@@ -50,12 +50,12 @@ def places(data: Any, above: Place = ()) -> Iterator[Place]:
 
 
 def changed(configuration: dict[str, Any], place: Place, to: Any) -> dict[str, Any]:
-    made = copy.deepcopy(configuration)
-    around: Any = made
+    changed = copy.deepcopy(configuration)
+    around: Any = changed
     for key in place[:-1]:
         around = around[key]
     around[place[-1]] = to
-    return made
+    return changed
 
 
 def start(technology: str, folder: Path, text: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -88,7 +88,7 @@ def test_a_hostile_configuration_is_refused_or_runs(technology: str, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("technology", "parameter", "to", "said"),
+    ("technology", "parameter", "to", "message"),
     [
         ("lte", "resource_blocks", 7, "invalid bandwidth value 7"),
         ("lte", "transmission_mode", 99, "transmission_mode: 99 is none"),
@@ -97,16 +97,16 @@ def test_a_hostile_configuration_is_refused_or_runs(technology: str, tmp_path: P
     ],
 )
 def test_what_ns_3_would_end_the_process_for_is_refused_like_anything_else(
-    technology: str, parameter: str, to: object, said: str, tmp_path: Path
+    technology: str, parameter: str, to: object, message: str, tmp_path: Path
 ) -> None:
     ended = start(technology, tmp_path, json.dumps(changed(sound(technology), ("parameters", parameter), to)).encode())
     assert ended.returncode == 2
-    assert said in ended.stderr.decode()
+    assert message in ended.stderr.decode()
     assert ended.stderr.count(b"\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("technology", "place", "to", "said"),
+    ("technology", "place", "to", "message"),
     [
         ("link", ("rate",), 0, "parameters: rate cannot be 0; it is a number from 1000 to 1e+11 bit/s"),
         ("link", ("stations", "left", "delay"), "long", 'parameters: left.delay cannot be "long"; it is a number from 0 to 10 s'),
@@ -120,9 +120,9 @@ def test_what_ns_3_would_end_the_process_for_is_refused_like_anything_else(
     ],
 )
 def test_a_netbox_does_not_begin_with_values_beyond_their_limits(
-    technology: str, place: Place, to: object, said: str, tmp_path: Path
+    technology: str, place: Place, to: object, message: str, tmp_path: Path
 ) -> None:
     ended = start(technology, tmp_path, json.dumps(changed(sound(technology), ("parameters", *place), to)).encode())
     assert ended.returncode == 2
-    assert said in ended.stderr.decode()
+    assert message in ended.stderr.decode()
     assert ended.stderr.count(b"\n") == 1

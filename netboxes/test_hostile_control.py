@@ -124,11 +124,11 @@ def test_one_who_asks_and_never_reads_holds_nobody_up_and_is_cut_off(cable: Runn
     before = descriptors(cable)
     with cable.connect() as deaf:
         deaf.setblocking(False)
-        asked = b'{"jsonrpc": "2.0", "id": 1, "method": "statistics"}\n' * 1000
+        requests = b'{"jsonrpc": "2.0", "id": 1, "method": "statistics"}\n' * 1000
         assert cable.call("status")["ready"]
         for _ in range(200):
             with suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
-                deaf.send(asked)
+                deaf.send(requests)
             assert cable.call("status")["ready"]
     wait_for(lambda: descriptors(cable) == before)
     assert memory_kib(cable) < 400_000

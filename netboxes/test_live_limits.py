@@ -39,18 +39,18 @@ def test_a_netbox_has_the_limits_of_its_parameters(technology: str, tmp_path: Pa
     }
     with on_memory_wires(technology, tmp_path) as netbox:
         wrong = {
-            f"{whose}{name}": (expected, found)
+            f"{whose}{name}": (expected, answers)
             for (whose, name), expected in written.items()
-            if (found := {*_told(netbox, whose, name)}) != {expected}
+            if (answers := {*_told(netbox, whose, name)}) != {expected}
         }
     assert not wrong
 
 
 def _told(netbox: RunningNetbox, whose: str, name: str) -> Iterator[tuple[float, float]]:
-    stations = [one["name"] for one in json.loads((netbox.folder / "netbox.json").read_text())["stations"]]
+    stations = [station["name"] for station in json.loads((netbox.folder / "netbox.json").read_text())["stations"]]
     for target in [f"{station}.{name}" for station in stations] if whose else [name]:
-        if found := _RANGE.search(_refusal(netbox, target, 1e300)):
-            yield float(found[1]), float(found[2].rstrip(".,;"))
+        if limits := _RANGE.search(_refusal(netbox, target, 1e300)):
+            yield float(limits[1]), float(limits[2].rstrip(".,;"))
 
 
 def _refusal(netbox: RunningNetbox, parameter: str, value: object) -> str:
@@ -86,9 +86,9 @@ LINK = [
 def test_a_link_takes_all_words_and_numbers_that_a_file_can_have(tmp_path: Path) -> None:
     model = technologies()["link"]
     (tmp_path / "jitter.csv").write_text("jitter_s\n-10\n10\n")
-    said = [*LINK, "jitter={distribution: table, table: jitter.csv}"]
+    assignments = [*LINK, "jitter={distribution: table, table: jitter.csv}"]
     with on_memory_wires("link", tmp_path) as netbox:
-        for text in said:
+        for text in assignments:
             for target in ("", "left."):
                 folder = tmp_path if "jitter.csv" in text else Path.cwd()
                 parameter, value = parsed(f"{target}{text}")
@@ -115,13 +115,13 @@ def test_a_link_takes_no_number_of_a_mapping_beyond_its_limits(tmp_path: Path) -
                 for beyond in wrong:
                     if beyond is None and own.get("optional"):
                         continue
-                    said = _refusal(netbox, parameter, {**sound, key: beyond})
-                    assert f"its {key} is a " in said, (parameter, key, beyond)
-                    assert f"number from {own['minimum']:g} to {own['maximum']:g} {own['unit']}".rstrip() in said
+                    refusal = _refusal(netbox, parameter, {**sound, key: beyond})
+                    assert f"its {key} is a " in refusal, (parameter, key, beyond)
+                    assert f"number from {own['minimum']:g} to {own['maximum']:g} {own['unit']}".rstrip() in refusal
                 tried.add(f"{parameter}.{key}")
     settings = set(Queue.model_fields) - {"discipline"}
-    assert {key for name, key in (one.split(".") for one in tried) if name == "queue"} == settings
-    assert {one for one in tried if not one.startswith("queue")} == {
+    assert {key for name, key in (parameter.split(".") for parameter in tried) if name == "queue"} == settings
+    assert {parameter for parameter in tried if not parameter.startswith("queue")} == {
         *("jitter.deviation", "jitter.shape", "jitter.correlation"),
         *("loss.good_to_bad", "loss.bad_to_good", "loss.loss_in_good", "loss.loss_in_bad"),
         *("reordering.probability", "reordering.gap", "reordering.by", "corruption.bit_error_rate", "outage.up", "outage.down"),

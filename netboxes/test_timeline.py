@@ -17,14 +17,14 @@ class Sky(BaseModel):
 
 def test_a_timeline_is_written_as_pairs_or_as_a_file(tmp_path: Path) -> None:
     (tmp_path / "rain.csv").write_text("time_s,attenuation_db\n0,0\n20,15.5\n")
-    said = Sky.model_validate({"fade": [["0 s", "0 dB"], ["20 s", "15.5 dB"]]})
-    assert Sky.model_validate({"fade": "rain.csv"}, context={"folder": tmp_path}) == said
-    assert said.fade == [(0.0, 0.0), (20.0, 15.5)]
-    assert said.model_dump(mode="json") == {"fade": [[0.0, 0.0], [20.0, 15.5]]}
+    sky = Sky.model_validate({"fade": [["0 s", "0 dB"], ["20 s", "15.5 dB"]]})
+    assert Sky.model_validate({"fade": "rain.csv"}, context={"folder": tmp_path}) == sky
+    assert sky.fade == [(0.0, 0.0), (20.0, 15.5)]
+    assert sky.model_dump(mode="json") == {"fade": [[0.0, 0.0], [20.0, 15.5]]}
 
 
 @pytest.mark.parametrize(
-    ("fade", "told"),
+    ("fade", "message"),
     [
         ([], "write pairs"),
         ([["0 s"]], "write pairs"),
@@ -34,6 +34,6 @@ def test_a_timeline_is_written_as_pairs_or_as_a_file(tmp_path: Path) -> None:
         ("nowhere.csv", "there is no file nowhere.csv"),
     ],
 )
-def test_what_is_no_timeline_is_refused_with_what_to_write(fade: Any, told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_what_is_no_timeline_is_refused_with_what_to_write(fade: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Sky.model_validate({"fade": fade})

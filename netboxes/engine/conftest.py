@@ -8,5 +8,5 @@ from tests.two_hosts import Lab, two_hosts
 
 @pytest.fixture
 def lab() -> Iterator[Lab]:
-    with two_hosts() as made:
-        yield made
+    with two_hosts() as hosts:
+        yield hosts

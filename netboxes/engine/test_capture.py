@@ -66,7 +66,7 @@ def begin(running: RunningNetbox, port: str, file: Path, frames: int = 1000, sec
 
 
 def at(running: RunningNetbox, port: str) -> Any:
-    return next(told["capture"] for told in running.call("status")["ports"] if told["name"] == port)
+    return next(status["capture"] for status in running.call("status")["ports"] if status["name"] == port)
 
 
 def stop(running: RunningNetbox, port: str) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def test_what_passes_a_port_is_in_the_file_both_ways_to_the_nanosecond(
     b.send(*back)
     wait_for(lambda: running.call("statistics")["ports"][0]["sent"] == len(back))
     handed_over = a.received()
-    told = stop(running, "a")
-    assert (told["frames"], told["dropped"], told["error"]) == (6, 0, None)
+    status = stop(running, "a")
+    assert (status["frames"], status["dropped"], status["error"]) == (6, 0, None)
     packets = list(pcapng.read(file))
     assert [packet.data for packet in packets] == there + back
     assert [packet.time_ns for packet in packets] == [stamp] * 4 + [at_ns for at_ns, _ in handed_over]
@@ -130,7 +130,7 @@ def test_a_netbox_that_ends_writes_what_it_has(netbox: tuple[RunningNetbox, Wire
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"port": "c"}, 'no port is called "c": there are a and b'),
         ({"file": "/nowhere/a.pcapng"}, "port a: cannot write the capture /nowhere/a.pcapng: No such file or directory"),
@@ -139,12 +139,12 @@ def test_a_netbox_that_ends_writes_what_it_has(netbox: tuple[RunningNetbox, Wire
     ],
 )
 def test_what_cannot_be_captured_is_refused(
-    netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path, changed: dict[str, Any], said: str
+    netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
     params: dict[str, Any] = {"port": "a", "file": str(tmp_path / "a.pcapng"), "frames": 1, "seconds": 1} | changed
     with OneNetbox(tmp_path).control("x") as control, pytest.raises(ParameterRefused) as refused:
         control.capture(**params)
-    assert str(refused.value) == f"netbox x: {said}"
+    assert str(refused.value) == f"netbox x: {message}"
 
 
 def test_a_port_is_captured_once_at_a_time(netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path) -> None:
@@ -216,8 +216,8 @@ def test_a_reader_that_takes_nothing_costs_frames_of_the_capture_and_of_nothing_
     for _ in range(more_than_it_holds // 50):
         a.send(*[frame] * 50)
         assert b.expect(50) == [frame] * 50
-    told = at(running, "a")
-    assert told["frames"] + told["dropped"] == more_than_it_holds and told["dropped"] > 0
+    status = at(running, "a")
+    assert status["frames"] + status["dropped"] == more_than_it_holds and status["dropped"] > 0
     stream.close()
 
 
@@ -242,12 +242,12 @@ def test_both_ports_of_a_netbox_are_captured_into_one_file(
 
     points = [CapturePoint(f"x.{port}", "x", port, "netbox") for port in "ab"]
     captured = capturing.capture(
-        OneNetbox(tmp_path), points, lambda found: CaptureFile(wanted, found), duration_s=0.2, progress=send
+        OneNetbox(tmp_path), points, lambda path: CaptureFile(wanted, path), duration_s=0.2, progress=send
     )
-    assert [(one.frames, one.dropped) for one in captured.points] == [(3, 0), (3, 0)]
+    assert [(point.frames, point.dropped) for point in captured.points] == [(3, 0), (3, 0)]
     packets = list(pcapng.read(wanted))
     assert {(packet.data, packet.interface, packet.direction) for packet in packets} == {
-        (frame, *way) for frame in sent for way in ((0, 1), (1, 2))
+        (frame, *direction) for frame in sent for direction in ((0, 1), (1, 2))
     }
     assert [packet.time_ns for packet in packets] == sorted(packet.time_ns for packet in packets)
     assert not [file.name for file in tmp_path.iterdir() if file.name.startswith("capture-")]
@@ -265,7 +265,8 @@ def test_a_capture_that_its_user_ends_is_whole(netbox: tuple[RunningNetbox, Wire
             signal.raise_signal(signal.SIGINT)
 
     point = CapturePoint("x.a", "x", "a", "netbox")
-    captured = capturing.capture(OneNetbox(tmp_path), [point], lambda found: CaptureFile(wanted, found), progress=interrupt)
+    lab = OneNetbox(tmp_path)
+    captured = capturing.capture(lab, [point], lambda path: CaptureFile(wanted, path), progress=interrupt)
     assert captured.points[0].frames == 1
     assert [packet.data for packet in pcapng.read(wanted)] == sent
     assert subprocess.run(["capinfos", "-c", wanted], check=False, capture_output=True).returncode == 0

@@ -35,7 +35,7 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "value", "said"),
+    ("where", "value", "message"),
     [
         (["clock"], "reel", 'clock: is "reel"'),
         (["seed"], -1, "seed: is -1"),
@@ -68,7 +68,7 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(
-    tmp_path: Path, where: list[str | int], value: object, said: str
+    tmp_path: Path, where: list[str | int], value: object, message: str
 ) -> None:
     configuration = copy.deepcopy(GOOD)
     place: Any = configuration
@@ -77,12 +77,12 @@ def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(
     place[where[-1]] = value
     ran = start(tmp_path, json.dumps(configuration))
     assert ran.returncode == 2
-    assert said in ran.stderr
+    assert message in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("port", "said"),
+    ("port", "message"),
     [
         ({"kind": "pcapng"}, 'stations[0].port.kind: is "pcapng"; with this clock a port is of kind "packet", "xdp" or "memory"'),
         ({"kind": "packet"}, "stations[0].port.interface: missing"),
@@ -93,11 +93,15 @@ def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(
         ({"kind": "memory", "wire": "/x", "end": "left", "interface": "x"}, "stations[0].port.interface: no such key"),
     ],
 )
-def test_a_port_of_real_time_says_what_its_kind_needs_and_no_more(tmp_path: Path, port: dict[str, object], said: str) -> None:
+def test_a_port_of_real_time_says_what_its_kind_needs_and_no_more(
+    tmp_path: Path,
+    port: dict[str, object],
+    message: str,
+) -> None:
     stations = [{"name": "a", "port": port}, {"name": "b", "port": {"kind": "packet", "interface": "x"}}]
     ran = start(tmp_path, json.dumps(GOOD | {"clock": "real", "stations": stations}))
     assert ran.returncode == 2
-    assert said in ran.stderr
+    assert message in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 

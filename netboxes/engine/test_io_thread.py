@@ -25,7 +25,7 @@ def netbox(lab: Lab, folder: Path, kind: str = "packet", core: int = IO_CORE) ->
     for port in "ab":
         lab.raise_port(port)
     more = {"fallback": False} if kind == "xdp" else {}
-    stations = [{"name": one, "port": {"kind": kind, "interface": one, **more}} for one in "ab"]
+    stations = [{"name": name, "port": {"kind": kind, "interface": name, **more}} for name in "ab"]
     inside = ("ip", "netns", "exec", lab.netbox)
     with running_netbox(folder, "loopwire", inside=inside, stations=stations, realtime={"io_core": core}) as running:
         yield running
@@ -55,8 +55,8 @@ def test_frames_pass_unchanged_and_are_counted(lab: Lab, tmp_path: Path, kind: s
     inward, outward = statistics["ports"]
     assert (inward["received"], outward["sent"]) == (len(frames) + 1, len(frames) + 1)
     assert sum(port[key] for port in (inward, outward) for key in ("overload_drops", "send_drops", "oversize_drops")) == 0
-    found = records.read(tmp_path / "frames.bin")
-    assert (found["in_ns"] > 0).all()
+    rows = records.read(tmp_path / "frames.bin")
+    assert (rows["in_ns"] > 0).all()
 
 
 def test_the_simulation_keeps_off_the_core_of_its_frames(lab: Lab, tmp_path: Path) -> None:
@@ -83,6 +83,6 @@ def test_a_wire_that_goes_down_and_comes_back_costs_only_its_frames(lab: Lab, tm
 
 def test_a_core_that_it_may_not_use_is_named(lab: Lab, tmp_path: Path) -> None:
     with netbox(lab, tmp_path, core=1000) as running:
-        status, said = running.ended()
+        status, message = running.ended()
     assert status == 2
-    assert "realtime.io_core: cannot run a thread on core 1000" in said
+    assert "realtime.io_core: cannot run a thread on core 1000" in message

@@ -116,13 +116,13 @@ def test_nonsense_in_a_ring_is_counted_and_passed_over(wires: list[Path], tmp_pa
 
 def test_a_wire_that_is_not_there_or_in_use_is_named(wires: list[Path], tmp_path: Path) -> None:
     with between(tmp_path / "x", tmp_path / "nowhere", wires[1]) as netbox:
-        status, said = netbox.ended()
+        status, message = netbox.ended()
         assert status == 2
-        assert f"port a: cannot open the bell {tmp_path}/nowhere/right.bell: No such file" in said
+        assert f"port a: cannot open the bell {tmp_path}/nowhere/right.bell: No such file" in message
     with between(tmp_path / "one", *wires[:2]), between(tmp_path / "two", wires[2], wires[1]) as second:
-        status, said = second.ended()
+        status, message = second.ended()
         assert status == 2
-        assert f"port b: another process holds this end of the wire ({wires[1]}/left.bell)" in said
+        assert f"port b: another process holds this end of the wire ({wires[1]}/left.bell)" in message
 
 
 @contextmanager

@@ -153,12 +153,12 @@ def test_each_vlan_has_its_own_addresses(ask: Ask, answer: Ask) -> None:
 
 
 def test_messages_that_a_receiver_would_discard_are_neither_believed_nor_answered() -> None:
-    said = bytes([136, 0, 0, 0, 0x20, 0, 0, 0]) + address(2, 6).packed + b"\2\1" + mac(2)
+    body = bytes([136, 0, 0, 0, 0x20, 0, 0, 0]) + address(2, 6).packed + b"\2\1" + mac(2)
     owner = address(2, 6)
-    routed = icmp6(mac(2), b"\x33\x33\0\0\0\1", owner, ALL_NODES, said, hop_limit=254)
+    routed = icmp6(mac(2), b"\x33\x33\0\0\0\1", owner, ALL_NODES, body, hop_limit=254)
     spoilt = advertisement(2, None)[:-1] + b"\7"
-    endless = icmp6(mac(2), b"\x33\x33\0\0\0\1", owner, ALL_NODES, said + b"\1\0" + bytes(6))
-    from_nobody = bytes([135, 0, 0, 0]) + bytes(4) + owner.packed + said[-8:]
+    endless = icmp6(mac(2), b"\x33\x33\0\0\0\1", owner, ALL_NODES, body + b"\1\0" + bytes(6))
+    from_nobody = bytes([135, 0, 0, 0]) + bytes(4) + owner.packed + body[-8:]
     nobody = icmp6(mac(2), b"\x33\x33\0\0\0\1", UNSPECIFIED, ALL_NODES, from_nobody)
     foreign = arp_reply(2, 1)[:22] + mac(9) + arp_reply(2, 1)[28:]
     frames: list[TimedFrame] = [(float(i), frame) for i, frame in enumerate([routed, spoilt, endless, nobody, foreign])]

@@ -51,12 +51,12 @@ def test_hosts_reach_each_other_after_the_delay_and_every_frame_is_recorded(lab:
         assert float(shown.split(" = ")[1].split("/")[0]) >= 2 * DELAY * 1000
         assert running.call("status")["ready"] is True
         statistics = running.end()
-    found = records.read(tmp_path / "frames.bin")
-    assert len(found) == statistics["frames"]["delivered"] >= 22  # 2 of ARP, 20 of ping
-    assert statistics["records"] == {"written": len(found), "dropped": 0}
-    assert np.all(found["out_ns"] - found["in_ns"] >= int(DELAY * 1e9))
-    assert np.all(found["in_ns"] > 0)
-    assert abs(int(found["out_ns"][-1]) - time.time_ns()) < DEADLINE_S * 1e9
+    rows = records.read(tmp_path / "frames.bin")
+    assert len(rows) == statistics["frames"]["delivered"] >= 22  # 2 of ARP, 20 of ping
+    assert statistics["records"] == {"written": len(rows), "dropped": 0}
+    assert np.all(rows["out_ns"] - rows["in_ns"] >= int(DELAY * 1e9))
+    assert np.all(rows["in_ns"] > 0)
+    assert abs(int(rows["out_ns"][-1]) - time.time_ns()) < DEADLINE_S * 1e9
 
 
 def test_frames_computed_before_their_time_wait_for_it(lab: Lab, tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ def test_frames_computed_before_their_time_wait_for_it(lab: Lab, tmp_path: Path)
         ping = ("ip", "netns", "exec", lab.hosts[0], "ping", "-c", "10", "-i", "0.003", "10.9.0.2")
         subprocess.run(ping, check=True, capture_output=True)
         running.end()
-    found = records.read(tmp_path / "frames.bin")
-    assert len(found) >= 22
-    assert np.all(found["out_ns"] - found["in_ns"] >= int(DELAY * 1e9))
-    assert np.all(found["lateness_ns"] >= 0)
+    rows = records.read(tmp_path / "frames.bin")
+    assert len(rows) >= 22
+    assert np.all(rows["out_ns"] - rows["in_ns"] >= int(DELAY * 1e9))
+    assert np.all(rows["lateness_ns"] >= 0)
 
 
 def test_frames_of_every_kind_pass_unchanged(lab: Lab, tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_live_parameters_change_over_the_control_socket(lab: Lab, tmp_path: Path
         refused = running.ask('{"jsonrpc":"2.0","id":2,"method":"set","params":{"parameter":"delay","value":99}}')
         assert refused["error"] == {"code": -32602, "message": "delay cannot be 99; it is a number from 0 to 10 s"}
         running.end()
-    found = records.read(tmp_path / "frames.bin")
-    assert found["out_ns"][0] - found["in_ns"][0] >= 200_000_000
+    rows = records.read(tmp_path / "frames.bin")
+    assert rows["out_ns"][0] - rows["in_ns"][0] >= 200_000_000
 
 
 def test_reset_starts_the_statistics_of_lateness_and_of_the_segment_anew(lab: Lab, tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_reset_starts_the_statistics_of_lateness_and_of_the_segment_anew(lab: La
         receiver.recv(2048)
         assert running.call("statistics")["segment"]["bytes"] > 0
         running.call("reset")
-        found = running.call("statistics")
-        assert (found["segment"]["bytes"], found["lateness_us"]["frame"]["count"]) == (0, 0)
+        statistics = running.call("statistics")
+        assert (statistics["segment"]["bytes"], statistics["lateness_us"]["frame"]["count"]) == (0, 0)
         running.end()
 
 

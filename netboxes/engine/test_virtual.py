@@ -138,8 +138,8 @@ def sip_fragments(identification: int, version: int = 4) -> list[bytes]:
 @pytest.mark.parametrize("version", [4, 6])
 def test_later_fragments_have_the_class_of_the_first_one(version: int) -> None:
     """Also when those of two packets take turns, and when the last one overtakes the middle one."""
-    one, other = (sip_fragments(identification, version) for identification in (7, 8))
-    sent = [one[0], other[0], other[1], one[2], one[1], other[2]]
+    first, other = (sip_fragments(identification, version) for identification in (7, 8))
+    sent = [first[0], other[0], other[1], first[2], first[1], other[2]]
     ran = wire({"a": [(at * 1.0, frame) for at, frame in enumerate(sent)]}, ["a", "b"], classes=SIP)
     assert list(ran.records["class"]) == [0] * 6
 
@@ -171,7 +171,7 @@ def ipv6_with_extensions(*headers: tuple[int, bytes]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("headers", "found"),
+    ("headers", "classified"),
     [
         ([(0, b"\0" + bytes(6))], True),
         ([(0, b"\1" + bytes(14)), (60, b"\0" + bytes(6)), (43, b"\0" + bytes(6))], True),
@@ -182,10 +182,13 @@ def ipv6_with_extensions(*headers: tuple[int, bytes]) -> bytes:
         ([(50, bytes(7))], False),
     ],
 )
-def test_ports_are_found_behind_the_extension_headers_of_ipv6(headers: list[tuple[int, bytes]], found: bool) -> None:
+def test_ports_are_found_behind_the_extension_headers_of_ipv6(
+    headers: list[tuple[int, bytes]],
+    classified: bool,
+) -> None:
     frame = ipv6_with_extensions(*headers)
     ran = wire({"a": [(0.0, frame)]}, ["a", "b"], classes=[{"name": "sip", "match": {"ports": [[5060, 5060]]}}])
-    assert ran.records["class"][0] == (0 if found else 1)
+    assert ran.records["class"][0] == (0 if classified else 1)
 
 
 def test_identities_agree_with_the_vectors() -> None:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.lab
 
 
 def stations(*interfaces: str, fallback: bool = False) -> list[dict[str, Any]]:
-    return [{"name": one, "port": {"kind": "xdp", "interface": one, "fallback": fallback}} for one in interfaces]
+    return [{"name": name, "port": {"kind": "xdp", "interface": name, "fallback": fallback}} for name in interfaces]
 
 
 @contextmanager
@@ -67,9 +67,9 @@ def test_frames_of_every_kind_and_length_pass_unchanged_with_the_time_of_their_a
     # A plain packet socket is shown frames without their outer VLAN tag.
     assert received == [frame[:12] + frame[16:] if frame[12:14] == b"\x81\x00" else frame for frame in frames]
     assert statistics["frames"]["delivered"] == len(frames)
-    found = records.read(tmp_path / "frames.bin")
-    assert list(found["length"]) == [len(frame) for frame in frames]
-    assert begun < found["in_ns"][0] <= found["out_ns"][0] < time.time_ns()
+    rows = records.read(tmp_path / "frames.bin")
+    assert list(rows["length"]) == [len(frame) for frame in frames]
+    assert begun < rows["in_ns"][0] <= rows["out_ns"][0] < time.time_ns()
 
 
 def test_more_frames_than_its_memory_holds_pass_one_after_the_other(lab: Lab, tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_where_it_cannot_be_had_it_says_why_and_a_packet_socket_takes_its_place(
     first = command[3] if command[-1] == "4000" else command[-1]
     ip("-n", lab.netbox, "link", "set", "dev", first, "up")
     with netbox(lab, tmp_path, first, "b") as refused:
-        status, said = refused.ended()
+        status, message = refused.ended()
     assert status == 2
-    assert cause in said
+    assert cause in message
     with ready_netbox(lab, tmp_path, first, "b", fallback=True) as running:
         ports = running.call("status")["ports"]
         assert [port["kind"] for port in ports] == ["packet", "xdp"]
@@ -176,9 +176,9 @@ def test_where_it_cannot_be_had_it_says_why_and_a_packet_socket_takes_its_place(
 def test_a_far_end_with_too_large_an_mtu_is_named(lab: Lab, tmp_path: Path) -> None:
     ip("-n", lab.hosts[0], "link", "set", "dev", "eth0", "mtu", "4000")
     with netbox(lab, tmp_path, "a", "b") as running:
-        status, said = running.ended()
+        status, message = running.ended()
     assert status == 2
-    assert "the MTU of the far end is too large for native XDP" in said
+    assert "the MTU of the far end is too large for native XDP" in message
 
 
 def test_an_interface_with_several_receive_queues_is_refused_with_the_remedy(lab: Lab, tmp_path: Path) -> None:

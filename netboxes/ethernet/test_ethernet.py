@@ -69,9 +69,9 @@ def test_frames_beyond_the_queue_are_lost_and_accounted_for() -> None:
 
 def test_delay_is_length_by_velocity() -> None:
     line = {"stations": {"left": {}, "right": {}}, "length": "60 km", "velocity_factor": 0.68}
-    one = burst(1, udp(LEFT, RIGHT, 18))
+    first = burst(1, udp(LEFT, RIGHT, 18))
     events = [(2.0, "length", 6e3)]
-    times = arrivals(emulate("ethernet", line, {"left": one + burst(1, udp(LEFT, RIGHT, 18), at=3.0)}, events=events))
+    times = arrivals(emulate("ethernet", line, {"left": first + burst(1, udp(LEFT, RIGHT, 18), at=3.0)}, events=events))
     velocity = 0.68 * 299_792_458
     assert list(times) == pytest.approx([1_000_000_576 + 60e12 / velocity, 3_000_000_576 + 6e12 / velocity], abs=1)
 
@@ -84,8 +84,10 @@ def test_what_waits_or_is_on_the_wire_when_it_is_cut_is_lost_and_the_cut_is_anno
     # Of the second before it is joined again, and what was on its way: 0.5 s, and 0.1 s.
     assert left["lost"]["outage"] == pytest.approx(600, abs=1)
     assert len(emulation.received["right"]) == 2000 - left["lost"]["outage"]
-    told = [(line["event"], line["station"], line["at_s"]) for line in emulation.journal if "link" in line.get("event", "")]
-    assert told == [(event, end, at) for event, at in (("link_down", 0.5), ("link_up", 1.0)) for end in ("left", "right")]
+    link_events = [line for line in emulation.journal if "link" in line.get("event", "")]
+    links = [(line["event"], line["station"], line["at_s"]) for line in link_events]
+    changes = ("link_down", 0.5), ("link_up", 1.0)
+    assert links == [(event, end, at) for event, at in changes for end in ("left", "right")]
 
 
 def test_bits_go_wrong_as_often_as_said() -> None:

@@ -64,24 +64,25 @@ def test_a_frame_is_given_up_after_so_many_waits() -> None:
 
 
 def test_a_broadcast_reaches_all_others_once() -> None:
-    for medium, said in (("shared", SHARED), ("switched", SWITCHED)):
+    for medium, parameters in (("shared", SHARED), ("switched", SWITCHED)):
         shout = [(1.0, ethernet(mac(0), BROADCAST, 0x88B5, bytes(500)))]
-        emulation = measure(lan(medium, 5, **said), {0: shout})
+        emulation = measure(lan(medium, 5, **parameters), {0: shout})
         assert [len(emulation.received[f"s{i}"]) for i in range(5)] == [4, 5, 5, 5, 5]
         assert lost(emulation) == {}
 
 
-@pytest.mark.parametrize(("medium", "said"), [("shared", SHARED), ("switched", SWITCHED)])
-def test_a_station_whose_wire_is_cut_neither_sends_nor_gets(medium: str, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("medium", "parameters"), [("shared", SHARED), ("switched", SWITCHED)])
+def test_a_station_whose_wire_is_cut_neither_sends_nor_gets(medium: str, parameters: dict[str, Any]) -> None:
     times = [k * 1e-2 for k in range(300)]
     traffic = {0: packets(0, 1, 500, times), 1: packets(1, 2, 500, times), 2: packets(2, 0, 500, times)}
     events = [(1.995, "s1.outage", True), (2.995, "s1.outage", False)]
-    emulation = measure(lan(medium, 3, **said), traffic, events=events)
+    emulation = measure(lan(medium, 3, **parameters), traffic, events=events)
     arrived = delivered(emulation)
     assert [int((arrived["station_out"] == i).sum()) for i in range(3)] == [300, 200, 200]
     assert lost(emulation) == {"outage": 200}
-    told = [(line["event"], line["station"], line.get("reason")) for line in emulation.journal if "link" in line.get("event", "")]
-    assert told == [("link_down", "s1", "outage"), ("link_up", "s1", None)]
+    link_events = [line for line in emulation.journal if "link" in line.get("event", "")]
+    links = [(line["event"], line["station"], line.get("reason")) for line in link_events]
+    assert links == [("link_down", "s1", "outage"), ("link_up", "s1", None)]
     assert station(emulation, "s1")["link"] is True
 
 
@@ -151,7 +152,7 @@ def test_a_seed_gives_the_same_run_again_and_another_one_does_not() -> None:
         chance = np.random.default_rng(1)
         traffic = {i: packets(i, 5, 700, list(np.sort(chance.uniform(0, 0.5, 1000)))) for i in range(5)}
         emulation = measure(lan("shared", 6, rate="40 Mbit/s", bit_error_rate=1e-5), traffic, seed=seed)
-        return [int(each) for each in delivered(emulation)["out_ns"]]
+        return [int(out_ns) for out_ns in delivered(emulation)["out_ns"]]
 
     assert run(3) == run(3)
     assert run(3) != run(4)
@@ -187,12 +188,12 @@ def test_the_segments_of_the_examples_take_their_time(name: str, delays_us: dict
     netboxes = topology_file.load(CHECKOUT / "topologies" / f"{name}.yaml").netboxes
     assert set(netboxes) == set(delays_us)
     for segment, expected in delays_us.items():
-        said = netboxes[segment].parameters.model_dump(mode="json")
-        stations = list(said["stations"])
-        hello = {each: [(0.1, ethernet(mac(i), BROADCAST, 0x88B5, b"hello"))] for i, each in enumerate(stations)}
+        parameters = netboxes[segment].parameters.model_dump(mode="json")
+        stations = list(parameters["stations"])
+        hello = {sender: [(0.1, ethernet(mac(i), BROADCAST, 0x88B5, b"hello"))] for i, sender in enumerate(stations)}
         # From the second to the first station.
         frames = hello | {stations[1]: hello[stations[1]] + packets(1, 0, 500, [0.0])}
-        taken = delays_s(run("ethernet", stations, said, frames)) * 1e6
+        taken = delays_s(run("ethernet", stations, parameters, frames)) * 1e6
         assert taken == pytest.approx(expected, abs=0.05)
 
 
@@ -234,6 +235,7 @@ def test_any_network_accounts_for_its_frames_whatever_changes(
     emulation = measure(network, traffic, events=changes, seed=seed)
     counted = emulation.statistics["frames"]
     assert counted["lost"]["unknown"] == counted["inside"] == counted["duplicates"] == 0
-    said = emulation.statistics["segment"]["stations"].values()
-    by_station = sum(sum(each["lost"].values()) + sum(each.get("port", {}).get("lost", {}).values()) for each in said)
-    assert by_station <= sum(counted["lost"].values())
+    counters = emulation.statistics["segment"]["stations"].values()
+    on_medium = sum(sum(node["lost"].values()) for node in counters)
+    in_ports = sum(sum(node.get("port", {}).get("lost", {}).values()) for node in counters)
+    assert on_medium + in_ports <= sum(counted["lost"].values())

@@ -38,8 +38,8 @@ def bottleneck(medium: str, queue: object) -> dict[str, Any]:
 def queue_of(medium: str, emulation: Emulation) -> dict[str, Any]:
     """What is told of the queue in front of the bottleneck."""
     stations = emulation.statistics["segment"]["stations"]
-    told: dict[str, Any] = stations["s1"]["port"]["queue"] if medium == "switched" else stations["s0"]["queue"]
-    return told
+    queue: dict[str, Any] = stations["s1"]["port"]["queue"] if medium == "switched" else stations["s0"]["queue"]
+    return queue
 
 
 def overload(load: float, seconds: float) -> list[TimedFrame]:
@@ -53,12 +53,12 @@ def sparse(times: Sequence[float]) -> list[TimedFrame]:
 
 
 def delays_of_sparse(emulation: Emulation, times: Sequence[float]) -> NDArray[np.float64]:
-    found = [
+    delays = [
         at - START_S - times[int.from_bytes(frame[18:20], "big")]
         for at, frame in emulation.received["s1"]
         if frame[34:36] == SPARSE_PORT.to_bytes(2, "big")
     ]
-    return np.asarray(found, float)
+    return np.asarray(delays, float)
 
 
 def late_delays_s(emulation: Emulation) -> NDArray[np.float64]:
@@ -70,8 +70,8 @@ def late_delays_s(emulation: Emulation) -> NDArray[np.float64]:
 
 def test_who_says_nothing_has_a_fifo_of_1000_packets() -> None:
     expected = Queue(discipline="fifo", packets=1000)
-    for said in ({}, {"queue": "fifo"}, {"queue": 1000}):
-        assert Parameters.model_validate(lan("link", 2) | said).queue == expected
+    for queue in ({}, {"queue": "fifo"}, {"queue": 1000}):
+        assert Parameters.model_validate(lan("link", 2) | queue).queue == expected
     assert Parameters.model_validate(lan("link", 2, queue={"discipline": "codel", "bytes": "1 MB"})).queue.packets is None
 
 
@@ -87,9 +87,9 @@ def test_codel_keeps_delays_short_under_an_overload_that_fills_a_fifo(medium: st
     fifo, codel = (measure(bottleneck(medium, discipline), traffic) for discipline in ("fifo", "codel"))
     assert late_delays_s(fifo).mean() > 0.15
     assert late_delays_s(codel).mean() < 0.03
-    told = queue_of(medium, codel)["dropped"]
-    assert told["early"] == codel.statistics["frames"]["lost"]["queue_early"] > 100
-    assert (told["full"], told["expired"]) == (0, 0)
+    dropped = queue_of(medium, codel)["dropped"]
+    assert dropped["early"] == codel.statistics["frames"]["lost"]["queue_early"] > 100
+    assert (dropped["full"], dropped["expired"]) == (0, 0)
     # It drops no more than is too much.
     assert len(delivered(codel)) == pytest.approx(5.0 / SERVICE_S, rel=0.02)
 
@@ -141,19 +141,19 @@ def test_what_waits_for_longer_than_its_time_is_lost(medium: str) -> None:
     emulation = measure(bottleneck(medium, {"packets": 1000, "time": "20 ms"}), {0: packets(0, 1, LENGTH, [0.0] * 100)})
     delays = delays_s(emulation)
     assert 0.02 < delays.max() < 0.02 + 3 * SERVICE_S
-    told = queue_of(medium, emulation)
-    assert told["dropped"] == {"full": 0, "early": 0, "expired": 100 - len(delays)}
+    queue = queue_of(medium, emulation)
+    assert queue["dropped"] == {"full": 0, "early": 0, "expired": 100 - len(delays)}
     assert emulation.statistics["frames"]["lost"]["queue_expired"] == 100 - len(delays) > 0
 
 
 @pytest.mark.parametrize("medium", MEDIA)
 def test_statistics_say_what_waits_and_how_long_so_many_did(medium: str) -> None:
     emulation = measure(bottleneck(medium, 100), {0: packets(0, 1, LENGTH, [0.0] * 9)}, 4.5 * SERVICE_S)
-    told = queue_of(medium, emulation)
+    queue = queue_of(medium, emulation)
     # Four have been sent, the fifth is being sent.
-    assert (told["packets"], told["bytes"]) == (4, 4 * COUNTED)
-    assert told["delay_s"] == pytest.approx(4 * SERVICE_S, rel=0.01)
-    none, one, two, four, eight = told["length_s"]
+    assert (queue["packets"], queue["bytes"]) == (4, 4 * COUNTED)
+    assert queue["delay_s"] == pytest.approx(4 * SERVICE_S, rel=0.01)
+    none, one, two, four, eight = queue["length_s"]
     assert none == pytest.approx(START_S, abs=0.1)
     assert four == pytest.approx(3.5 * SERVICE_S, rel=0.02)
     assert eight == pytest.approx(SERVICE_S, rel=0.02) or medium == "switched"
@@ -204,9 +204,9 @@ def test_each_port_of_a_switch_has_a_queue_and_each_station_another() -> None:
     network["stations"]["s2"] = {"rate": "1 Mbit/s"}
     emulation = measure(network, {0: packets(0, 2, LENGTH, [0.0] * 30), 1: packets(1, 0, LENGTH, [0.0] * 10)})
     stations = emulation.statistics["segment"]["stations"]
-    dropped = {name: each["port"]["queue"]["dropped"]["expired"] for name, each in stations.items()}
+    dropped = {name: station["port"]["queue"]["dropped"]["expired"] for name, station in stations.items()}
     assert dropped["s0"] == dropped["s1"] == 0 < dropped["s2"] == stations["s2"]["port"]["lost"]["queue_expired"]
-    assert [each["queue"]["dropped"]["expired"] for each in stations.values()] == [0, 0, 0]
+    assert [station["queue"]["dropped"]["expired"] for station in stations.values()] == [0, 0, 0]
     # The last of 10, and of 30 frames before the slow port, waited for the others.
     assert stations["s1"]["queue"]["delay_s"] == pytest.approx(9 * SERVICE_S, rel=0.01)
     assert stations["s0"]["queue"]["delay_s"] == pytest.approx(29 * SERVICE_S, rel=0.01)

@@ -48,9 +48,9 @@ def checksum(header: bytes) -> int:
 
 
 def test_a_constant_rate_is_exact_to_the_nanosecond_and_does_not_drift() -> None:
-    found = times(generate(rate="30 kpps"))
-    assert len(found) == 30_000
-    assert np.array_equal(found, np.rint(np.arange(30_000) * 1e9 / 30e3))
+    times_ns = times(generate(rate="30 kpps"))
+    assert len(times_ns) == 30_000
+    assert np.array_equal(times_ns, np.rint(np.arange(30_000) * 1e9 / 30e3))
 
 
 def test_frames_have_the_stated_size_addresses_and_marks() -> None:
@@ -102,8 +102,8 @@ def test_a_poisson_stream_has_exponential_independent_gaps() -> None:
 
 
 def test_bursts_are_back_to_back_at_equal_distances_and_keep_the_mean_rate() -> None:
-    found = times(generate(rate="1 kpps", pattern="burst", burst=100))
-    assert np.array_equal(found, np.repeat(np.arange(10) * 100_000_000, 100))
+    times_ns = times(generate(rate="1 kpps", pattern="burst", burst=100))
+    assert np.array_equal(times_ns, np.repeat(np.arange(10) * 100_000_000, 100))
 
 
 def test_after_count_frames_it_stops_and_active_starts_it_anew() -> None:
@@ -115,20 +115,20 @@ def test_after_count_frames_it_stops_and_active_starts_it_anew() -> None:
 
 def test_it_starts_and_stops_while_it_runs() -> None:
     ran = generate(rate="1 kpps", active=False, events=[(0.25, "active", True), (0.5, "active", False)])
-    found = times(ran)
-    assert (found[0], found[-1], len(found)) == (250_000_000, 499_000_000, 250)
+    times_ns = times(ran)
+    assert (times_ns[0], times_ns[-1], len(times_ns)) == (250_000_000, 499_000_000, 250)
 
 
 @pytest.mark.parametrize("pattern", ["constant", "poisson"])
 def test_the_rate_changes_while_it_runs(pattern: str) -> None:
-    found = times(generate(rate="1 kpps", pattern=pattern, events=[(0.5, "rate", 10_000.0)]))
-    assert np.sum(found < 500_000_000) == pytest.approx(500, abs=0 if pattern == "constant" else 110)
-    assert np.sum(found >= 500_000_000) == pytest.approx(5000, abs=1 if pattern == "constant" else 350)
+    times_ns = times(generate(rate="1 kpps", pattern=pattern, events=[(0.5, "rate", 10_000.0)]))
+    assert np.sum(times_ns < 500_000_000) == pytest.approx(500, abs=0 if pattern == "constant" else 110)
+    assert np.sum(times_ns >= 500_000_000) == pytest.approx(5000, abs=1 if pattern == "constant" else 350)
 
 
 def test_a_slow_stream_that_is_made_faster_does_not_wait_for_its_old_gap() -> None:
-    found = times(generate(rate="0.01 pps", events=[(0.5, "rate", 10.0)]))
-    assert list(found[:3]) == [0, 500_000_000, 600_000_000]
+    times_ns = times(generate(rate="0.01 pps", events=[(0.5, "rate", 10.0)]))
+    assert list(times_ns[:3]) == [0, 500_000_000, 600_000_000]
 
 
 def test_the_size_changes_while_it_runs() -> None:
@@ -145,10 +145,9 @@ def test_a_live_value_that_cannot_be_is_refused(parameter: str, value: object) -
 
 
 def test_statistics_tell_what_was_intended_and_what_left() -> None:
-    said = generate(rate="1 kpps", size="128 B").statistics["segment"]["stations"]["out"]
-    assert (
-        said.items() >= {"intended": 1000, "emitted": 1000, "refused": 0, "behind": 0, "bytes": 128_000, "rate": 1000.0}.items()
-    )
+    counts = generate(rate="1 kpps", size="128 B").statistics["segment"]["stations"]["out"]
+    expected = {"intended": 1000, "emitted": 1000, "refused": 0, "behind": 0, "bytes": 128_000, "rate": 1000.0}
+    assert counts.items() >= expected.items()
 
 
 def test_each_station_sends_a_flow_of_its_own() -> None:
@@ -183,8 +182,8 @@ def test_a_frame_too_long_for_its_port_is_refused_and_counted(tmp_path: Path, mo
     monkeypatch.setattr("netboxes.generator.parameters.CHECKOUT", tmp_path)
     monkeypatch.setattr("netboxes.generator.parameters.INSTALLATION", tmp_path)
     pcapng.write(tmp_path / "jumbo.pcapng", [(0, bytes(9000)), (1, udp(1, 2))])
-    said = generate(pattern="trace", trace="jumbo.pcapng").statistics["segment"]["stations"]["out"]
-    assert (said["refused"], said["emitted"]) == (1, 1)
+    counters = generate(pattern="trace", trace="jumbo.pcapng").statistics["segment"]["stations"]["out"]
+    assert (counters["refused"], counters["emitted"]) == (1, 1)
 
 
 @pytest.mark.usefixtures("recording")

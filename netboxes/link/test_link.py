@@ -43,8 +43,8 @@ def delays_ms(emulation: Emulation, station: int = RIGHT) -> NDArray[np.float64]
 
 
 def counters(emulation: Emulation, station: str = "left") -> dict[str, Any]:
-    found: dict[str, Any] = emulation.statistics["segment"]["stations"][station]
-    return found
+    statistics: dict[str, Any] = emulation.statistics["segment"]["stations"][station]
+    return statistics
 
 
 def test_a_frame_takes_its_bytes_by_the_rate_and_then_the_delay() -> None:
@@ -222,7 +222,7 @@ JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation":
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "told"),
+    ("parameter", "value", "message"),
     [
         ("rate", 10.0, "rate cannot be 10.0; it is a number from 1000 to 1e+11 bit/s"),
         ("left.delay", 11, "delay cannot be 11; it is a number from 0 to 10 s"),
@@ -243,10 +243,10 @@ JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation":
         ("colour", 1, "no live parameter 'colour'; there are corruption delay duplication"),
     ],
 )
-def test_bad_live_changes_are_refused(parameter: str, value: Any, told: str) -> None:
+def test_bad_live_changes_are_refused(parameter: str, value: Any, message: str) -> None:
     with pytest.raises(EmulationFailed) as failed:
         pass_over({}, frames(1), events=[(0.5, parameter, value)])
-    assert told in str(failed.value)
+    assert message in str(failed.value)
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

@@ -18,7 +18,7 @@ def dumped(link: dict[str, Any], folder: Path | None = None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("loss", "meant"),
     [
         (0.1, (0.0, 1.0, 0.1, 0.1)),
         ({"probability": 0.2, "burst": 4}, (0.0625, 0.25, 0.0, 1.0)),
@@ -26,8 +26,8 @@ def dumped(link: dict[str, Any], folder: Path | None = None) -> dict[str, Any]:
         ({"good_to_bad": 0.1, "bad_to_good": 0.4}, (0.1, 0.4, 0.0, 1.0)),
     ],
 )
-def test_loss_can_be_said_in_several_ways(said: Any, meant: tuple[float, ...]) -> None:
-    assert tuple(dumped({"loss": said})["loss"].values()) == pytest.approx(meant)
+def test_loss_can_be_said_in_several_ways(loss: Any, meant: tuple[float, ...]) -> None:
+    assert tuple(dumped({"loss": loss})["loss"].values()) == pytest.approx(meant)
 
 
 def test_short_forms() -> None:
@@ -64,7 +64,7 @@ def test_what_changes_live_is_said_as_in_yaml() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"stations": {"a": {}, "b": {}, "c": {}}}, "a link has two stations, not 3"),
         ({"rate": "10 bit/s"}, "outside 1 kbit/s … 100 Gbit/s"),
@@ -87,14 +87,14 @@ def test_what_changes_live_is_said_as_in_yaml() -> None:
         ({"stations": {"left": {"weight": 1}, "right": {}}}, "Extra inputs"),
     ],
 )
-def test_bad_parameters_are_refused_with_what_is_permitted(wrong: dict[str, Any], told: str) -> None:
+def test_bad_parameters_are_refused_with_what_is_permitted(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         dumped(wrong)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("5\n3\n", "line 2: 3 ms comes after 5 ms"),
         ("5\nx\n", "line 2: 'x' is not a time in whole milliseconds"),
@@ -108,11 +108,11 @@ def test_bad_parameters_are_refused_with_what_is_permitted(wrong: dict[str, Any]
         ("time_s,speed\n0,5\n", "unknown column speed"),
     ],
 )
-def test_bad_traces_are_refused_with_file_and_line(tmp_path: Path, content: str, told: str) -> None:
+def test_bad_traces_are_refused_with_file_and_line(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "bad").write_text(content)
     with pytest.raises(ValidationError) as refused:
         dumped({"trace": "bad"}, tmp_path)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert "bad" in str(refused.value)
 
 

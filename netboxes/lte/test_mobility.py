@@ -53,14 +53,14 @@ def test_a_handover_by_hand_interrupts_for_some_tens_of_milliseconds() -> None:
 def test_what_cannot_be_is_said_and_changes_nothing() -> None:
     emulation = emulate("lte", TWO_CELLS, talk(1.0), events=[(1.5, "ue.handover", "west")])
     assert [event["reason"] for event in emulation.events("handover_failed")] == ["in this cell already"]
-    for parameter, value, said in (
+    for parameter, value, message in (
         ("ue.handover", "north", "west, east"),
         ("ue.tx_power", 99.0, "-40 to 33 dBm"),
         ("ue.position", [0.0, 1e9, 0.0], "1000000"),
         ("core.position", [0.0, 0.0, 0.0], "gateway"),
         ("colour", 1.0, "distance fade outage queue tx_power ue_tx_power"),
     ):
-        with pytest.raises(EmulationFailed, match=said):
+        with pytest.raises(EmulationFailed, match=message):
             emulate("lte", TWO_CELLS, talk(0.1), events=[(1.0, parameter, value)])
 
 
@@ -68,10 +68,10 @@ def test_a_terminal_out_of_reach_loses_its_link_and_comes_back() -> None:
     cell = {"stations": {"ue": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
     events = [(2.0, "ue.distance", 90e3), (2.0, "tx_power", 0.0), (5.0, "ue.distance", 500.0), (5.0, "tx_power", 43.0)]
     emulation = emulate("lte", cell, talk(6.0), events=events)
-    told = [
+    changes = [
         (event["event"], event.get("reason")) for event in emulation.journal if event.get("event") in ("link_up", "link_down")
     ]
-    assert told == [("link_down", "radio link failure"), ("link_up", None)]
+    assert changes == [("link_down", "radio link failure"), ("link_up", None)]
     # Six times 200 ms out of synchronism, then T310 of 1 s (TS 36.331, 5.3.11 and TS 36.133, 7.6): 2.2 s, from 2 s on.
     assert emulation.events("link_down")[0]["at_s"] + 0.8 == pytest.approx(4.2, abs=0.1)
     assert lost(emulation)["outage"] > 100

@@ -86,7 +86,7 @@ def test_a_fade_over_time_adds_to_what_was_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "said"),
+    ("parameter", "value", "message"),
     [
         ("outage", ["north"], "west, east"),
         ("outage", 1, "a list"),
@@ -94,8 +94,8 @@ def test_a_fade_over_time_adds_to_what_was_said() -> None:
         ("ue.fade", -1.0, "0 to 100"),
     ],
 )
-def test_what_cannot_be_is_refused(parameter: str, value: Any, said: str) -> None:
-    with pytest.raises(EmulationFailed, match=said):
+def test_what_cannot_be_is_refused(parameter: str, value: Any, message: str) -> None:
+    with pytest.raises(EmulationFailed, match=message):
         emulate("lte", TWO_CELLS, talk(0.1), events=[(1.0, parameter, value)])
 
 

@@ -15,7 +15,7 @@ VOICE = {"class": "voice", "qci": 1, "uplink_rate": "64 kbit/s"}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"stations": {"ue": {"role": "ue"}, "other": {"role": "ue"}}}, "exactly one station with `role: gateway`"),
         ({"stations": CELL["stations"] | {"core": {"role": "gateway", "distance": "3 m"}}}, "has no `distance`"),
@@ -37,10 +37,10 @@ VOICE = {"class": "voice", "qci": 1, "uplink_rate": "64 kbit/s"}
         ({"stations": {f"ue{n}": {"role": "ue"} for n in range(151)} | {"core": {"role": "gateway"}}}, "too many"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(wrong: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_is_refused_with_the_reason(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Parameters.model_validate(CELL | wrong)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_channel_is_in_the_middle_of_its_band() -> None:

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from netboxes.mobility.stations import MobileStation
 
 
-def read(**said: Any) -> MobileStation:
-    return MobileStation.model_validate(said)
+def read(**parameters: Any) -> MobileStation:
+    return MobileStation.model_validate(parameters)
 
 
 def test_a_position_has_a_height_or_stands_on_the_ground() -> None:
@@ -20,11 +20,11 @@ def test_a_position_has_a_height_or_stands_on_the_ground() -> None:
 
 
 def test_a_path_is_written_as_waypoints_or_as_a_file(tmp_path: Path) -> None:
-    said = read(path=[{"at": "0 s", "position": ["1 m", "2 m"]}, {"at": "10 s", "position": ["3 m", "4 m"]}])
+    station = read(path=[{"at": "0 s", "position": ["1 m", "2 m"]}, {"at": "10 s", "position": ["3 m", "4 m"]}])
     (tmp_path / "walk.csv").write_text("time_s,x_m,y_m\n0,1,2\n10,3,4\n")
     filed = MobileStation.model_validate({"path": "walk.csv"}, context={"folder": tmp_path})
-    assert filed == said
-    assert said.place() == (1.0, 2.0, 0.0)
+    assert filed == station
+    assert station.place() == (1.0, 2.0, 0.0)
 
 
 def test_who_wanders_begins_where_it_is_put_or_in_the_middle() -> None:
@@ -34,7 +34,7 @@ def test_who_wanders_begins_where_it_is_put_or_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("parameters", "message"),
     [
         ({"position": "10 m"}, "a position is x and y"),
         ({"path": []}, "at least 1 item"),
@@ -44,13 +44,13 @@ def test_who_wanders_begins_where_it_is_put_or_in_the_middle() -> None:
         ({"wander": {"area": [["9 m", "0 m"], ["1 m", "1 m"]], "speed": ["1 m/s", "1 m/s"]}}, "the smaller coordinates first"),
     ],
 )
-def test_what_is_no_place_is_refused_with_what_to_write(said: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
-        read(**said)
+def test_what_is_no_place_is_refused_with_what_to_write(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        read(**parameters)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "line 1: no column time_s, x_m, y_m"),
         ("time_s,x_m,y_m\n", "no rows"),
@@ -60,9 +60,9 @@ def test_what_is_no_place_is_refused_with_what_to_write(said: dict[str, Any], to
         ("time_s,x_m,y_m\n0,1\n", "line 2: 2 cells instead of 3"),
     ],
 )
-def test_a_file_that_is_not_a_path_is_refused_with_its_line(text: str, told: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_path_is_refused_with_its_line(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "walk.csv").write_text(text)
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         MobileStation.model_validate({"path": "walk.csv"}, context={"folder": tmp_path})
 
 

@@ -146,9 +146,10 @@ def test_outage_power_and_place_change_while_it_runs() -> None:
 def test_a_fade_takes_a_link_and_gives_it_back() -> None:
     events = [(1.0, "fade", 50.0), (2.0, "fade", 5.0), (3.0, "s0.fade", 45.0), (4.0, "s0.fade", 0.0), (5.0, "hub.fade", 6.0)]
     emulation = emulate("pan", star(2), {"s0": packets(0, 60, 0.1, 60), "hub": HELLO}, events=events)
-    told = [(e["event"], e["station"], e.get("reason")) for e in emulation.journal if e.get("event", "").startswith("link")]
+    link_events = [event for event in emulation.journal if event.get("event", "").startswith("link")]
+    changes = [(event["event"], event["station"], event.get("reason")) for event in link_events]
     both = [("link_down", f"s{i}", "faded") for i in range(2)], [("link_up", f"s{i}", None) for i in range(2)]
-    assert told == [*both[0], *both[1], ("link_down", "s0", "faded"), ("link_up", "s0", None)]
+    assert changes == [*both[0], *both[1], ("link_down", "s0", "faded"), ("link_up", "s0", None)]
     assert set(lost(emulation)) == {"outage"}
     # Friis at 2405 MHz and 5 m, 0 dBm: the network's and the hub's fade add up.
     assert station(emulation, "hub")["signal"] == pytest.approx(-54.05 - 5.0 - 6.0, abs=0.01)
@@ -189,8 +190,8 @@ def test_disciplines_keep_the_queue_short_under_overload(discipline: str) -> Non
     """1.6 times what the channel carries. CoDel leaves 1514 bytes alone, 0.1 s here, PIE 2000 (RFC 8289, 4.4; RFC 8033, 4.1)."""
     own = {"weight": 0.05} if discipline == "red" else {}
     delays = {}
-    for name, said in ("fifo", {}), (discipline, own):
-        queue = {"discipline": name, "packets": 100, **said}
+    for name, options in ("fifo", {}), (discipline, own):
+        queue = {"discipline": name, "packets": 100, **options}
         emulation = emulate("pan", star(1, queue=queue), {"s0": packets(0, 400, 0.016, 600), "hub": HELLO})
         records = emulation.records[(emulation.records["fate"] == Fate.DELIVERED) & (emulation.records["in_ns"] > 5e9)]
         delays[name] = float(np.median(records["out_ns"] - records["in_ns"])) / 1e9
@@ -265,7 +266,7 @@ def test_the_example_carries_what_its_sensors_say() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("parameters", "message"),
     [
         ({"mac_min_be": 6}, "macMinBE is 0 to macMaxBE"),
         ({"channel": 10}, "greater than or equal to 11"),
@@ -275,9 +276,9 @@ def test_the_example_carries_what_its_sensors_say() -> None:
         ({"stations": {"a": {}, "b": {}}}, "exactly one station"),
     ],
 )
-def test_bad_parameters_are_refused(said: dict[str, Any], message: str) -> None:
+def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Parameters.model_validate(star(1) | said)
+        Parameters.model_validate(star(1) | parameters)
 
 
 @settings(max_examples=25)

@@ -105,8 +105,9 @@ def test_a_call_without_traffic_yields_to_another_one_for_its_members() -> None:
     # All are in t0's group call when t1 and the base want to speak to each other.
     for sender, speaks in (("base", packets(BASE, 40, [START + 1.0], to=1)), ("t1", packets(1, 40, [START + 1.0]))):
         group = [(START, ethernet(mac(0), BROADCAST, 0x88B5, bytes(40)))]
-        known = {"base": [*HELLO], "t1": [(1.0, udp(1, 77))]}
-        emulation = emulate("pmr", network(3, hang_time="60 s"), known | {"t0": group} | {sender: known[sender] + speaks})
+        greetings = {"base": [*HELLO], "t1": [(1.0, udp(1, 77))]}
+        frames = greetings | {"t0": group} | {sender: greetings[sender] + speaks}
+        emulation = emulate("pmr", network(3, hang_time="60 s"), frames)
         begins = START + 1.0 if sender == "base" else arithmetic.access_ends(START + 1.0)
         receiver = "t1" if sender == "base" else "base"
         assert emulation.received[receiver][-1][0] == pytest.approx(arithmetic.sent_by(begins + SETUP, 1), abs=1e-5)
@@ -119,10 +120,10 @@ def test_a_call_goes_on_while_there_is_room_for_others() -> None:
 
 
 def test_in_direct_mode_a_call_without_traffic_yields_the_channel() -> None:
-    known = {name: [(1.0 + number, udp(number, 77))] for number, name in enumerate("abc")}
-    frames = known | {
-        "a": [*known["a"], *packets(0, 40, [START], to=2)],
-        "b": [*known["b"], *packets(1, 40, [START + 1.0], to=2)],
+    greetings = {name: [(1.0 + number, udp(number, 77))] for number, name in enumerate("abc")}
+    frames = greetings | {
+        "a": [*greetings["a"], *packets(0, 40, [START], to=2)],
+        "b": [*greetings["b"], *packets(1, 40, [START + 1.0], to=2)],
     }
     emulation = emulate("pmr", DIRECT | {"hang_time": "20 s"}, frames)
     expected = arithmetic.sent_by(arithmetic.access_ends(START + 1.0) + SETUP, 1, first=0)
@@ -148,10 +149,10 @@ def test_address_resolution_takes_one_question_and_its_answer(
         answers = [(at, answer(BASE, 0)) for at in heard]
     blocks = arithmetic.blocks(length, "none")
     # The base repeats a group call for the other terminals, a frame later.
-    asked = arithmetic.sent_by(arithmetic.access_ends(START) + SETUP, blocks) + arithmetic.FRAME
+    question = arithmetic.sent_by(arithmetic.access_ends(START) + SETUP, blocks) + arithmetic.FRAME
     # The group call with the question yields to the answer's, which has its own set-up; later questions do not get on the air.
-    answered = arithmetic.sent_by(asked + SETUP, blocks)
-    assert heard == pytest.approx([asked], abs=1e-5)
+    answered = arithmetic.sent_by(question + SETUP, blocks)
+    assert heard == pytest.approx([question], abs=1e-5)
     arrived = [at for at, frame in emulation.received["t0"] if frame == answer(BASE, 0)]
     assert arrived == pytest.approx([answered, START + 1.0, START + 2.0], abs=1e-5)
     # The third party is in the group call, and its host is told nothing more.
@@ -189,7 +190,8 @@ def test_two_that_begin_together_collide_and_back_off() -> None:
     both = [station(emulation, f"t{i}") for i in range(2)]
     assert lost(emulation) == {}
     # Scatters by 0.4 for each pair: 0.04 for their mean.
-    assert sum(each["accesses"] for each in both) / 200 == pytest.approx(arithmetic.accesses_of_two(8), abs=0.12)
+    accesses = sum(counters["accesses"] for counters in both)
+    assert accesses / 200 == pytest.approx(arithmetic.accesses_of_two(8), abs=0.12)
 
 
 def test_one_access_that_fails_gives_the_packet_up() -> None:
@@ -278,9 +280,10 @@ def test_a_fade_takes_a_link_and_gives_it_back() -> None:
     frames = {"t0": packets(0, 40, [START]), "base": HELLO}
     without = emulate("pmr", network(2), frames, duration_s=20.0)
     faded = emulate("pmr", network(2), frames, events=events, duration_s=20.0)
-    told = [(e["event"], e["station"], e.get("reason")) for e in faded.journal if e.get("event", "").startswith("link")]
+    link_events = [event for event in faded.journal if event.get("event", "").startswith("link")]
+    changes = [(event["event"], event["station"], event.get("reason")) for event in link_events]
     both = [("link_down", f"t{i}", "faded") for i in range(2)], [("link_up", f"t{i}", None) for i in range(2)]
-    assert told == [*both[0], *both[1], ("link_down", "t0", "faded"), ("link_up", "t0", None)]
+    assert changes == [*both[0], *both[1], ("link_down", "t0", "faded"), ("link_up", "t0", None)]
     for name in ("signal", "snr", "snr_at_base"):
         assert station(faded, "t0")[name] == pytest.approx(station(without, "t0")[name] - 3.0 - 4.0 - 5.0)
 
@@ -345,7 +348,7 @@ def test_the_example_carries_a_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("parameters", "message"),
     [
         ({"protection": "medium"}, "'none', 'low' or 'high'"),
         ({"sensitivity": "-60 dBm"}, "-80 dBm"),
@@ -356,9 +359,9 @@ def test_the_example_carries_a_message() -> None:
         ({"stations": {"a": {}, "b": {}}, "mode": "direct", "propagation": "hata"}, "log-distance or friis"),
     ],
 )
-def test_bad_parameters_are_refused(said: dict[str, Any], message: str) -> None:
+def test_bad_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        Parameters.model_validate(network() | said)
+        Parameters.model_validate(network() | parameters)
 
 
 @settings(max_examples=25)

@@ -34,8 +34,8 @@ def overload(queue: Any, seconds: float = 100.0, **options: Any) -> Emulation:
 def waits(emulation: Emulation, after_s: float = START + 40.0) -> NDArray[np.float64]:
     """Of packets that came after this time and arrived, s."""
     records = emulation.records
-    found = records[(records["fate"] == Fate.DELIVERED) & (records["in_ns"] > after_s * 1e9)]
-    return np.asarray((found["out_ns"] - found["in_ns"]) / 1e9, np.float64)
+    rows = records[(records["fate"] == Fate.DELIVERED) & (records["in_ns"] > after_s * 1e9)]
+    return np.asarray((rows["out_ns"] - rows["in_ns"]) / 1e9, np.float64)
 
 
 def senders_and_classes(emulation: Emulation, name: str = "base") -> list[tuple[int, int]]:
@@ -44,7 +44,7 @@ def senders_and_classes(emulation: Emulation, name: str = "base") -> list[tuple[
 
 
 @pytest.mark.parametrize(
-    ("said", "discipline", "limits"),
+    ("queue", "discipline", "limits"),
     [
         (None, "priority", {"packets": 20, "bytes": None, "time": 15.0}),
         (5, "priority", {"packets": 5, "bytes": None, "time": 15.0}),
@@ -54,11 +54,11 @@ def senders_and_classes(emulation: Emulation, name: str = "base") -> list[tuple[
         ({"discipline": "codel", "target": "1 s", "packets": 7}, "codel", {"packets": 7, "time": 15.0, "target": 1.0}),
     ],
 )
-def test_a_queue_is_priority_unless_another_one_is_said(said: Any, discipline: str, limits: dict[str, Any]) -> None:
-    parameters = Parameters.model_validate(network(**({} if said is None else {"queue": said})))
-    queue = parameters.model_dump(mode="json")["queue"]
-    assert queue["discipline"] == discipline
-    assert queue | limits == queue
+def test_a_queue_is_priority_unless_another_one_is_said(queue: Any, discipline: str, limits: dict[str, Any]) -> None:
+    parameters = Parameters.model_validate(network(**({} if queue is None else {"queue": queue})))
+    dumped = parameters.model_dump(mode="json")["queue"]
+    assert dumped["discipline"] == discipline
+    assert dumped | limits == dumped
 
 
 def test_codel_keeps_the_delay_far_below_fifos() -> None:
@@ -140,7 +140,7 @@ def test_each_party_and_class_has_room_of_its_own() -> None:
     ran = emulate("pmr", network(2, queue=3), frames, classes=CLASSES)
     assert [dscp for sender, dscp in senders_and_classes(ran, "t0") if sender == BASE] == [10] * 3 + [0] * 3
     assert len([sender for sender, _ in senders_and_classes(ran, "t1") if sender == BASE]) == 3
-    full = {party: told["dropped"]["full"] for party, told in station(ran, "base")["queue"].items()}
+    full = {party: queue["dropped"]["full"] for party, queue in station(ran, "base")["queue"].items()}
     assert full == {"everyone": 7, "t0": 14, "t1": 7}
     assert station(ran, "t0")["queue"].keys() == {"everyone"}
 

@@ -23,8 +23,8 @@ Event = tuple[float, str, Any]
 
 
 def station(emulation: Emulation, name: str = "meoc") -> dict[str, Any]:
-    found: dict[str, Any] = emulation.statistics["segment"]["stations"][name]
-    return found
+    statistics: dict[str, Any] = emulation.statistics["segment"]["stations"][name]
+    return statistics
 
 
 @pytest.mark.parametrize("below_midpoint", [-0.25, 0.0, 0.25])
@@ -119,8 +119,8 @@ def test_a_fade_profile_is_a_ramp_from_point_to_point() -> None:
 def test_delay_over_time_from_a_file_with_gaps(tmp_path: Path) -> None:
     (tmp_path / "pass.csv").write_text("time_s,delay_s\n0,0.02\n10,0.01\n20,0.02\n")
     (tmp_path / "gaps.csv").write_text("time_s,duration_s\n5,0.5\n12,1\n")
-    said = LINK | {"delay_profile": "pass.csv", "delay_gaps": "gaps.csv"}
-    model = Parameters.model_validate(said, context={"folder": tmp_path})
+    parameters = LINK | {"delay_profile": "pass.csv", "delay_gaps": "gaps.csv"}
+    model = Parameters.model_validate(parameters, context={"folder": tmp_path})
     assert model.delay_gaps == [(5.0, 0.5), (12.0, 1.0)]
     points = [[f"{t} s", f"{d} s"] for t, d in model.delay_profile or []]
     gaps = [["5 s", "500 ms"], ["12 s", "1 s"]]

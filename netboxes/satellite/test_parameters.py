@@ -109,13 +109,13 @@ def test_rain_attenuation_is_that_of_the_examples_of_study_group_3() -> None:
 
 
 def test_rain_attenuation_grows_with_frequency_and_rarity_and_fits_its_log_normal() -> None:
-    said = Rain.model_validate(SKY)
-    up, down = said.path(29.5e9), said.path(19.7e9)
+    climate = Rain.model_validate(SKY)
+    up, down = climate.path(29.5e9), climate.path(19.7e9)
     assert rain.attenuation(up, 0.01) == pytest.approx(rain.attenuation_001(up))
     assert rain.attenuation(up, 0.1) < rain.attenuation(up, 0.01)
     # P.618-13, 2.2.1.3.2: scaling from one frequency to another gives nearly the same as the prediction.
     assert rain.attenuation(up, 0.01) / rain.attenuation(down, 0.01) == pytest.approx(1.87, rel=0.15)
-    fitted = said.link(29.5e9)
+    fitted = climate.link(29.5e9)
     for percentage in (0.03, 0.1, 0.5, 1.0):
         at = rain.attenuation(up, percentage)
         assert math.log(at) == pytest.approx(fitted.mean + fitted.deviation * _quantile(percentage), abs=0.25)

@@ -39,8 +39,8 @@ TENTH_TOO_MANY = flow(MEOC, HUB, 500, 1 / (1.1 * PACKETS_A_SECOND), int(33 * PAC
 
 
 def of_queue(emulation: Emulation, station: str = "meoc") -> dict[str, Any]:
-    told: dict[str, Any] = emulation.statistics["segment"]["stations"][station]["queue"]
-    return told
+    queue: dict[str, Any] = emulation.statistics["segment"]["stations"][station]["queue"]
+    return queue
 
 
 def waits(emulation: Emulation, since_s: float, destination: int = HUB) -> NDArray[np.float64]:
@@ -51,8 +51,8 @@ def waits(emulation: Emulation, since_s: float, destination: int = HUB) -> NDArr
 
 
 def test_a_queue_holds_what_its_channel_sends_in_half_a_second_if_nothing_is_said() -> None:
-    said = Parameters.model_validate(LINK).queue
-    assert (said.discipline, said.buffer, said.packets, said.bytes) == ("fifo", 0.5, None, None)
+    queue = Parameters.model_validate(LINK).queue
+    assert (queue.discipline, queue.buffer, queue.packets, queue.bytes) == ("fifo", 0.5, None, None)
     frames = {"meoc": flow(MEOC, HUB, 500, 0.001, 2000), "hub": flow(HUB, MEOC, 1500, 0.0008, 2500)}
     emulation = emulate("satellite", LINK, frames)
     # The rates count all headers, the queues layer 3.
@@ -61,11 +61,16 @@ def test_a_queue_holds_what_its_channel_sends_in_half_a_second_if_nothing_is_sai
 
 
 @pytest.mark.parametrize(
-    ("said", "discipline", "packets", "buffer"),
+    ("text", "discipline", "packets", "buffer"),
     [("queue=codel", "codel", None, 0.5), ("queue=50", "fifo", 50, None), ("queue={buffer: 1 s}", "fifo", None, 1.0)],
 )
-def test_what_changes_live_is_said_as_in_yaml(said: str, discipline: str, packets: int | None, buffer: float | None) -> None:
-    value = read_value(Parameters, *parsed(said))
+def test_what_changes_live_is_said_as_in_yaml(
+    text: str,
+    discipline: str,
+    packets: int | None,
+    buffer: float | None,
+) -> None:
+    value = read_value(Parameters, *parsed(text))
     assert (value["discipline"], value["packets"], value["buffer"]) == (discipline, packets, buffer)
 
 
@@ -75,7 +80,7 @@ def test_a_running_link_takes_no_queue_that_there_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "packets", "bytes_"),
+    ("queue", "packets", "bytes_"),
     [
         ({"buffer": "200 ms"}, int(0.2 * RETURN_RATE / 8) // 500, int(0.2 * RETURN_RATE / 8) // 500 * 500),
         (20, 20, 10_000),
@@ -83,19 +88,19 @@ def test_a_running_link_takes_no_queue_that_there_is_not() -> None:
         ({"packets": 50, "bytes": "20 kB", "buffer": "1 s"}, 40, 20_000),
     ],
 )
-def test_a_queue_takes_no_more_than_its_room(said: Any, packets: int, bytes_: int) -> None:
+def test_a_queue_takes_no_more_than_its_room(queue: Any, packets: int, bytes_: int) -> None:
     frames = {"meoc": flow(MEOC, HUB, 500, 0.001, 2000)}
-    emulation = emulate("satellite", LINK | {"queue": said}, frames, duration_s=2.9)
-    told = of_queue(emulation)
-    assert (told["packets"], told["bytes"]) in [(packets, bytes_), (packets - 1, bytes_ - 500)]
+    emulation = emulate("satellite", LINK | {"queue": queue}, frames, duration_s=2.9)
+    statistics = of_queue(emulation)
+    assert (statistics["packets"], statistics["bytes"]) in [(packets, bytes_), (packets - 1, bytes_ - 500)]
     # All that waits before a packet is sent first, then its own bursts.
     longest = packets / PACKETS_A_SECOND
-    assert told["delay_s"] == pytest.approx(longest, abs=3 * RETURN_SLOT)
+    assert statistics["delay_s"] == pytest.approx(longest, abs=3 * RETURN_SLOT)
     assert delays(emulation, HUB).max() - DELAY == pytest.approx(longest + BURSTS * RETURN_SLOT, abs=3 * RETURN_SLOT)
-    assert told["dropped"]["full"] == lost(emulation)["queue_full"] > 500
+    assert statistics["dropped"]["full"] == lost(emulation)["queue_full"] > 500
     # Empty until the first packet comes, after 1 s.
-    assert sum(told["length_s"]) == pytest.approx(2.9, abs=0.01)
-    assert told["length_s"][0] == pytest.approx(1.0, abs=0.01)
+    assert sum(statistics["length_s"]) == pytest.approx(2.9, abs=0.01)
+    assert statistics["length_s"][0] == pytest.approx(1.0, abs=0.01)
 
 
 def test_who_waits_for_longer_than_its_time_is_lost() -> None:
@@ -106,24 +111,24 @@ def test_who_waits_for_longer_than_its_time_is_lost() -> None:
     assert len(took) == pytest.approx(30 * PACKETS_A_SECOND, rel=0.01)
 
 
-@pytest.mark.parametrize("way", ["return", "forward", "shared"])
+@pytest.mark.parametrize("channel", ["return", "forward", "shared"])
 @pytest.mark.parametrize("discipline", ["codel", "pie", "red"])
-def test_disciplines_that_drop_early_keep_the_wait_far_below_that_of_a_fifo(discipline: str, way: str) -> None:
+def test_disciplines_that_drop_early_keep_the_wait_far_below_that_of_a_fifo(discipline: str, channel: str) -> None:
     link, sender, receiver = {
         "return": (LINK, MEOC, HUB),
         "forward": (LINK | {"forward_rate": f"{RETURN_RATE} bit/s"}, HUB, MEOC),
         "shared": (SHARED | {"capacity_request": "CRA", "cra_rate": f"{RETURN_RATE / 2} bit/s"}, MEOC, HUB),
-    }[way]
-    rate = RETURN_RATE / 2 if way == "shared" else RETURN_RATE
+    }[channel]
+    rate = RETURN_RATE / 2 if channel == "shared" else RETURN_RATE
     frames = flow(sender, receiver, 500, 500 * 8 / (1.1 * rate), 10_000)
     name, other = ("meoc", "hub")[sender], ("meoc", "hub")[receiver]
-    found = {}
-    for each in ("fifo", discipline):
-        emulation = emulate("satellite", link | {"queue": each}, {name: frames, other: hello(receiver)})
-        found[each] = waits(emulation, 10.0, receiver).mean()
+    mean_waits = {}
+    for queue in ("fifo", discipline):
+        emulation = emulate("satellite", link | {"queue": queue}, {name: frames, other: hello(receiver)})
+        mean_waits[queue] = waits(emulation, 10.0, receiver).mean()
     # The room of a shared channel is what a whole carrier sends, and this terminal has half of one.
-    assert found["fifo"] == pytest.approx(1.0 if way == "shared" else 0.5, rel=0.1)
-    assert found[discipline] < 0.1
+    assert mean_waits["fifo"] == pytest.approx(1.0 if channel == "shared" else 0.5, rel=0.1)
+    assert mean_waits[discipline] < 0.1
     assert set(lost(emulation)) == {"queue_early"}
     assert of_queue(emulation, name)["dropped"]["early"] == lost(emulation)["queue_early"] > 500
 
@@ -151,9 +156,10 @@ def test_a_terminal_asks_for_no_more_once_its_queue_has_sent_or_dropped_all() ->
     station = emulation.statistics["segment"]["stations"]["meoc"]
     assert lost(emulation)["queue_early"] > 100
     assert (station["queue"]["packets"], station["queued_bytes_by_class"]) == (0, {"default": 0})
-    told = {line["at_s"]: line["statistics"]["stations"]["meoc"] for line in emulation.journal if "statistics" in line}
-    emptied = min(at for at, each in told.items() if at > 6.0 and each["queued_bytes_by_class"]["default"] == 0)
-    later = [each["requests"] for at, each in told.items() if at > emptied]
+    lines = [line for line in emulation.journal if "statistics" in line]
+    states = {line["at_s"]: line["statistics"]["stations"]["meoc"] for line in lines}
+    emptied = min(at for at, state in states.items() if at > 6.0 and state["queued_bytes_by_class"]["default"] == 0)
+    later = [state["requests"] for at, state in states.items() if at > emptied]
     assert len(later) > 10 and set(later) == {station["requests"]}
 
 

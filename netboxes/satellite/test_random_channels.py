@@ -36,7 +36,7 @@ def channel(chance: random.Random) -> dict[str, Any]:
     stations: dict[str, dict[str, Any]] = {
         f"t{i}": {"role": "terminal"} | _of_terminal(chance) for i in range(chance.choice((1, 2, 5, 12)))
     }
-    said: dict[str, Any] = {
+    common: dict[str, Any] = {
         "stations": stations | {"hub": {"role": "gateway"}},
         "return_channel": "shared",
         "return_rate": f"{10 ** chance.uniform(3.5, 7):.0f} bit/s",
@@ -54,29 +54,29 @@ def channel(chance: random.Random) -> dict[str, Any]:
         "rbdc_max": f"{10 ** chance.uniform(3, 8):.0f} bit/s",
         "packet_error_rate": chance.choice((0.0, 0.1)),
     }
-    ways: list[dict[str, Any]] = [
+    variants: list[dict[str, Any]] = [
         {"delay": chance.choice(("0 s", "254 ms", "5 s"))},
         {"delay_gaps": [["300 ms", "200 ms"], ["1 s", "100 ms"]]},
         {"orbit": {"altitude": "800 km", "every": "10 s", "gap": "1 s"}},
     ]
-    return said | chance.choice(ways)
+    return common | chance.choice(variants)
 
 
 def _of_terminal(chance: random.Random) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if chance.random() < 0.2:
-        found["capacity_request"] = chance.choice(METHODS)
+        parameters["capacity_request"] = chance.choice(METHODS)
     if chance.random() < 0.2:
-        found["delay"] = chance.choice(("0 s", "300 ms", "5 s"))
+        parameters["delay"] = chance.choice(("0 s", "300 ms", "5 s"))
     if chance.random() < 0.1:
-        found["fade_profile"] = [["0 s", "0 dB"], ["1 s", "30 dB"], ["2 s", "0 dB"]]
+        parameters["fade_profile"] = [["0 s", "0 dB"], ["1 s", "30 dB"], ["2 s", "0 dB"]]
     if chance.random() < 0.1:
-        found["rain"] = RAIN | {"speed_up": 1000, "begins_with": "10 dB"}
-    return found
+        parameters["rain"] = RAIN | {"speed_up": 1000, "begins_with": "10 dB"}
+    return parameters
 
 
 def changes(terminals: list[str], chance: random.Random) -> list[Change]:
-    made: list[Change] = []
+    changes: list[Change] = []
     for _ in range(chance.choice((0, 2, 6))):
         terminal = chance.choice(terminals)
         what: list[tuple[str, Any]] = [
@@ -92,24 +92,24 @@ def changes(terminals: list[str], chance: random.Random) -> list[Change]:
             ("forward_rate", 10 ** chance.uniform(5, 8)),
             ("queue", Queue(discipline=chance.choice(DISCIPLINES), packets=10).model_dump()),
         ]
-        made.append((chance.uniform(0.0, 3.0), *chance.choice(what)))
-    return sorted(made, key=lambda change: change[0])
+        changes.append((chance.uniform(0.0, 3.0), *chance.choice(what)))
+    return sorted(changes, key=lambda change: change[0])
 
 
 @pytest.mark.parametrize("number", range(30))
 def test_each_copy_has_one_fate_whatever_the_channel(number: int) -> None:
     chance = random.Random(number)
     while True:
-        said = channel(chance)
+        parameters = channel(chance)
         try:
-            stations = list(Parameters.model_validate(said).stations)
+            stations = list(Parameters.model_validate(parameters).stations)
             break
         except ValueError as error:
             assert len(str(error)) > 60
     sent = {name: [(10 * at, frame) for at, frame in timed] for name, timed in frames(stations, chance).items()}
-    made = changes(stations[:-1], chance)
+    events = changes(stations[:-1], chance)
     try:
-        emulation = emulate("satellite", said, sent, events=made, classes=CLASSES, duration_s=60.0)
+        emulation = emulate("satellite", parameters, sent, events=events, classes=CLASSES, duration_s=60.0)
     except EmulationFailed as error:
         # A rate that the channel cannot have, set while it runs.
         assert "keeps its slots" in str(error) or "longer than 2 s" in str(error)

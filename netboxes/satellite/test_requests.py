@@ -121,11 +121,11 @@ def test_terminals_share_equally_what_is_too_little_for_all(method: str) -> None
     )
     records = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["station_out"] == count)]
     middle = records[(records["out_ns"] > 8e9) & (records["out_ns"] < 20e9)]
-    each = np.array([np.count_nonzero(middle["station_in"] == i) for i in range(count)]) * 1500 * 8 / 12.0
-    assert each.max() / each.min() < 1.06
+    goodputs = np.array([np.count_nonzero(middle["station_in"] == i) for i in range(count)]) * 1500 * 8 / 12.0
+    assert goodputs.max() / goodputs.min() < 1.06
     slots = SLOTS - (0 if method in ("CRA", "FCA") else math.ceil(count / 3))
     alone = RETURN_RATE * slots / SLOTS * 1500 / ((1500 + 6) / (1 - 2 / BURST))
-    assert each.sum() == pytest.approx(alone, rel=0.01)
+    assert goodputs.sum() == pytest.approx(alone, rel=0.01)
 
 
 def test_a_second_carrier_doubles_the_channel_but_no_terminal_sends_on_both() -> None:

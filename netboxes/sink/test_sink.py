@@ -30,17 +30,19 @@ def sink(frames: list[TimedFrame], stations: str = "a", **options: Any) -> dict[
     assert ran.statistics["frames"]["absorbed"] == len(frames)
     announced = {name: station["announced"] for name, station in ran.statistics["segment"]["stations"].items()}
     assert {name: len(left) for name, left in ran.received.items()} == announced
-    found: dict[str, Any] = ran.statistics["segment"]
-    return found
+    statistics: dict[str, Any] = ran.statistics["segment"]
+    return statistics
 
 
 def test_a_whole_stream_is_counted_with_its_rate_and_its_delay() -> None:
-    said = sink(late(stream(1000), 0.005))
-    assert (said["received"], said["lost"], said["duplicates"], said["reordered"], said["foreign"]) == (1000, 0, 0, 0, 0)
-    assert said["stations"] == {"a": {"received": 1000, "bytes": 64_000, "foreign": 0, "announced": 1}}
-    assert said["rate"] == pytest.approx(1000)
-    assert (said["first_ns"], said["last_ns"]) == (5_000_000, 1_004_000_000)
-    assert said["delay_us"] == {"count": 1000, **dict.fromkeys(("mean", "min", "max", "p50", "p90", "p99", "p99_9"), 5000)}
+    counters = sink(late(stream(1000), 0.005))
+    expected = {"received": 1000, "lost": 0, "duplicates": 0, "reordered": 0, "foreign": 0}
+    assert counters.items() >= expected.items()
+    assert counters["stations"] == {"a": {"received": 1000, "bytes": 64_000, "foreign": 0, "announced": 1}}
+    assert counters["rate"] == pytest.approx(1000)
+    assert (counters["first_ns"], counters["last_ns"]) == (5_000_000, 1_004_000_000)
+    delay_us = dict.fromkeys(("mean", "min", "max", "p50", "p90", "p99", "p99_9"), 5000)
+    assert counters["delay_us"] == {"count": 1000, **delay_us}
 
 
 def test_delays_are_in_percentiles() -> None:
@@ -54,29 +56,29 @@ def test_delays_are_in_percentiles() -> None:
 
 def test_what_is_missing_between_the_first_and_the_last_is_lost() -> None:
     frames = [frame for _, frame in stream(100)]
-    said = sink(in_order([*frames[5:20], *frames[23:40], *frames[41:90]]))
-    assert (said["received"], said["lost"], said["reordered"]) == (81, 4, 0)
-    assert (said["flows"][0]["lowest_sequence"], said["flows"][0]["next_sequence"]) == (5, 90)
+    counters = sink(in_order([*frames[5:20], *frames[23:40], *frames[41:90]]))
+    assert (counters["received"], counters["lost"], counters["reordered"]) == (81, 4, 0)
+    assert (counters["flows"][0]["lowest_sequence"], counters["flows"][0]["next_sequence"]) == (5, 90)
 
 
 def test_duplicates_are_neither_received_nor_reordered() -> None:
     frames = [frame for _, frame in stream(50)]
-    said = sink(in_order([*frames, frames[49], frames[0], frames[0]]))
-    assert (said["received"], said["lost"], said["duplicates"], said["reordered"]) == (50, 0, 3, 0)
+    counters = sink(in_order([*frames, frames[49], frames[0], frames[0]]))
+    assert (counters["received"], counters["lost"], counters["duplicates"], counters["reordered"]) == (50, 0, 3, 0)
 
 
 def test_a_frame_is_reordered_when_one_with_a_higher_number_came_before_it() -> None:
     """RFC 4737, section 3.4: of a frame that overtakes three others, the three are reordered."""
     f = [frame for _, frame in stream(10)]
-    said = sink(in_order([f[0], f[4], f[1], f[2], f[3], f[5], *f[6:]]))
-    assert (said["received"], said["lost"], said["reordered"]) == (10, 0, 3)
+    counters = sink(in_order([f[0], f[4], f[1], f[2], f[3], f[5], *f[6:]]))
+    assert (counters["received"], counters["lost"], counters["reordered"]) == (10, 0, 3)
 
 
 def test_a_first_frame_that_is_late_itself_counts_from_its_number() -> None:
     f = [frame for _, frame in stream(10)]
-    said = sink(in_order([f[3], f[1], f[2], *f[4:]]))
-    assert (said["received"], said["lost"], said["reordered"]) == (9, 0, 2)
-    assert said["flows"][0]["lowest_sequence"] == 1
+    counters = sink(in_order([f[3], f[1], f[2], *f[4:]]))
+    assert (counters["received"], counters["lost"], counters["reordered"]) == (9, 0, 2)
+    assert counters["flows"][0]["lowest_sequence"] == 1
 
 
 def test_a_frame_older_than_the_window_stays_lost_and_is_told() -> None:
@@ -93,8 +95,8 @@ def test_a_gap_longer_than_the_window_is_all_lost() -> None:
 
 def test_flows_are_told_apart_by_addresses_and_ports() -> None:
     flows = [stream(20), stream(20, destination_port=9), stream(20, source_address="198.18.0.2")]
-    said = sink(sorted(in_order([frame for _, frame in flow])[i] for i in range(20) for flow in flows))
-    assert [(flow["source"], flow["destination"], flow["received"]) for flow in said["flows"]] == [
+    counters = sink(sorted(in_order([frame for _, frame in flow])[i] for i in range(20) for flow in flows))
+    assert [(flow["source"], flow["destination"], flow["received"]) for flow in counters["flows"]] == [
         ("198.18.0.1:40000", "198.19.0.1:7", 20),
         ("198.18.0.1:40000", "198.19.0.1:9", 20),
         ("198.18.0.2:40000", "198.19.0.1:7", 20),
@@ -103,8 +105,9 @@ def test_flows_are_told_apart_by_addresses_and_ports() -> None:
 
 def test_flows_beyond_the_table_are_counted_together() -> None:
     frame = stream(1)[0][1]
-    said = sink(in_order([frame[:34] + port.to_bytes(2) + frame[36:] for port in range(1, 1031)]))
-    assert (len(said["flows"]), said["received"], said["unlisted"], said["delay_us"]["count"]) == (1024, 1024, 6, 1030)
+    counters = sink(in_order([frame[:34] + port.to_bytes(2) + frame[36:] for port in range(1, 1031)]))
+    assert (len(counters["flows"]), counters["received"], counters["unlisted"]) == (1024, 1024, 6)
+    assert counters["delay_us"]["count"] == 1030
 
 
 def test_frames_with_a_vlan_tag_are_a_generators_too() -> None:
@@ -113,8 +116,8 @@ def test_frames_with_a_vlan_tag_are_a_generators_too() -> None:
 
 def test_other_frames_are_foreign() -> None:
     frames = [udp(1, 2), udp(1, 2, 4), udp(1, 2, version=6), b"\xff" * 60, stream(1)[0][1][:50]]
-    said = sink(in_order(frames))
-    assert (said["foreign"], said["received"], said["delay_us"]) == (5, 0, {"count": 0})
+    counters = sink(in_order(frames))
+    assert (counters["foreign"], counters["received"], counters["delay_us"]) == (5, 0, {"count": 0})
 
 
 def test_it_takes_frames_for_addresses_behind_the_same_station() -> None:

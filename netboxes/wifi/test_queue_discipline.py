@@ -45,8 +45,8 @@ def burst(queue: Any, count: int = 40, **changes: Any) -> tuple[Emulation, int]:
 
 def told(emulation: Emulation) -> dict[str, Any]:
     """The statistics of the station that sends."""
-    found: dict[str, Any] = emulation.statistics["segment"]["stations"]["responder"]
-    return found
+    statistics: dict[str, Any] = emulation.statistics["segment"]["stations"]["responder"]
+    return statistics
 
 
 @pytest.mark.parametrize("qos", [False, True])

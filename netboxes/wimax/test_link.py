@@ -110,10 +110,10 @@ def test_subscribers_reach_each_other_through_the_base_station() -> None:
 def test_same_seed_gives_the_same_run_byte_for_byte() -> None:
     parameters = cell(subscribers=3, distance=distance_for(6.5))
     frames = {f"ss{n}": stream(n, 0, ip_bytes=400, rate_bps=200e3, seconds=3.0, port=5000 + n) for n in (1, 2, 3)}
-    one, same, other = (run(parameters, frames, seed=seed) for seed in (7, 7, 8))
-    assert one.received == same.received
-    assert one.records.tobytes() == same.records.tobytes()
-    assert one.received != other.received
+    first, same, other = (run(parameters, frames, seed=seed) for seed in (7, 7, 8))
+    assert first.received == same.received
+    assert first.records.tobytes() == same.records.tobytes()
+    assert first.received != other.received
 
 
 def test_live_change_of_an_unknown_or_impossible_value_is_refused() -> None:

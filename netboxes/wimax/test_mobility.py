@@ -97,8 +97,8 @@ def test_fade_over_time_takes_the_link_and_gives_it_back() -> None:
 def test_wandering_station_is_where_its_seed_says() -> None:
     wander = {"area": [["0 m", "0 m"], ["5 km", "5 km"]], "speed": ["50 m/s", "200 m/s"]}
     results = [run(_moving(wander=wander), _traffic(5.0), seed=seed) for seed in (3, 3, 4)]
-    one, same, other = (result.statistics["segment"]["stations"]["ss1"]["distance_m"] for result in results)
-    assert one == same != other
+    first, same, other = (result.statistics["segment"]["stations"]["ss1"]["distance_m"] for result in results)
+    assert first == same != other
 
 
 def test_shadowing_has_its_deviation_and_differs_between_stations() -> None:

@@ -35,8 +35,8 @@ def burst(source: int, destination: int, count: int, start: float = 0.5001) -> l
 
 
 def queue_of(result: Emulation, direction: str, flow: int = -1) -> dict[str, Any]:
-    found: dict[str, Any] = link(result)[f"{direction}_flows"][flow]["queue"]
-    return found
+    queue: dict[str, Any] = link(result)[f"{direction}_flows"][flow]["queue"]
+    return queue
 
 
 def subframe_bps(result: Emulation, direction: str) -> float:
@@ -63,10 +63,10 @@ def test_room_is_in_packets_bytes_or_time_at_the_rate_of_the_subframe(direction:
         room = int(20e-3 * subframe_bps(result, direction) / (8 * FRAME))
     assert len(arrived(result, source, destination)) == room
     assert lost(result, "queue_full") == 40 - room
-    told = queue_of(result, direction)
-    assert told["dropped"] == {"full": 40 - room, "early": 0, "expired": 0}
-    assert told["packets"] == told["bytes"] == 0
-    assert told["delay_s"] > 5e-3
+    counters = queue_of(result, direction)
+    assert counters["dropped"] == {"full": 40 - room, "early": 0, "expired": 0}
+    assert counters["packets"] == counters["bytes"] == 0
+    assert counters["delay_s"] > 5e-3
 
 
 def test_who_waited_for_too_long_is_lost_when_its_turn_comes() -> None:
@@ -87,8 +87,8 @@ def test_disciplines_keep_the_queue_short_under_overload(discipline: str, direct
     source, destination, sender = (0, 1, "bs") if direction == "downlink" else (1, 0, "ss1")
     frames = {sender: stream(source, destination, ip_bytes=PACKET, rate_bps=5.6e6, seconds=10.0)}
     delays = {}
-    for name, said in ("fifo", {}), (discipline, own):
-        result = run(cell(queue={"discipline": name, "bytes": "500 kB", **said}), frames)
+    for name, settings in ("fifo", {}), (discipline, own):
+        result = run(cell(queue={"discipline": name, "bytes": "500 kB", **settings}), frames)
         records = arrived(result, source, destination)
         delays[name] = float(np.median(delays_ms(records[records["in_ns"] > 5e9])))
     dropped = queue_of(result, direction)["dropped"]
@@ -134,8 +134,8 @@ def test_a_service_flow_has_the_queue_that_it_says() -> None:
 def test_broadcasts_wait_in_a_queue_of_the_base_station() -> None:
     broadcast = [(time, udp(0, 999, PACKET - 28, identification=n)) for n, (time, _) in enumerate(burst(0, 1, 10))]
     result = run(cell(subscribers=2, queue=5), {"bs": broadcast})
-    told = result.statistics["segment"]["stations"]["bs"]["queue"]
-    assert told["dropped"]["full"] == 5
+    queue = result.statistics["segment"]["stations"]["bs"]["queue"]
+    assert queue["dropped"]["full"] == 5
     assert len(arrived(result, 0, 1)) == len(arrived(result, 0, 2)) == 5
 
 

@@ -55,10 +55,10 @@ def test_ertps_grants_grow_with_the_load_up_to_the_maximum_rate() -> None:
     low = stream(1, 0, ip_bytes=102, rate_bps=40e3, seconds=3.0, start=0.0, dscp=VOICE)
     high = stream(1, 0, ip_bytes=102, rate_bps=300e3, seconds=3.0, start=3.0, dscp=VOICE)
     result = run(cell(service_flows=[flow]), {"ss1": low + high})
-    found = arrived(result, 1, 0)
-    assert len(found) == len(low) + len(high)
-    late = found["in_ns"] > 3.5e9
-    assert delays_ms(found[late]).max() < 30.0
+    rows = arrived(result, 1, 0)
+    assert len(rows) == len(low) + len(high)
+    late = rows["in_ns"] > 3.5e9
+    assert delays_ms(rows[late]).max() < 30.0
 
 
 def test_downlink_ertps_goes_before_polled_classes() -> None:
