@@ -184,6 +184,6 @@ def test_a_far_end_with_too_large_an_mtu_is_named(lab: Lab, tmp_path: Path) -> N
 def test_an_interface_with_several_receive_queues_is_refused_with_the_remedy(lab: Lab, tmp_path: Path) -> None:
     subprocess.run(["ip", "netns", "exec", lab.netbox, "ethtool", "-L", "a", "rx", "2"], check=True, capture_output=True)
     with netbox(lab, tmp_path, "a", "b") as running:
-        status, said = running.ended()
+        status, message = running.ended()
     assert status == 2
-    assert "it has 2 receive queues and one is served; `ethtool -L a rx 1` leaves it one" in said
+    assert "it has 2 receive queues and one is served; `ethtool -L a rx 1` leaves it one" in message
