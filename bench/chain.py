@@ -71,7 +71,7 @@ def _stock(length: int, around: Surroundings) -> Plan:
 
 
 def _cores(length: int, around: Surroundings) -> dict[str, int]:
-    return networks.deal_cores([f"link{number}" for number in range(1, length + 1)], around.cores)
+    return networks.assign_cores([f"link{number}" for number in range(1, length + 1)], around.cores)
 
 
 def _outcome(turns: dict[str, list[Turn]], by_length: dict[int, dict[str, float]], contestants: dict[str, Contestant]) -> Outcome:

@@ -54,7 +54,7 @@ def _contestant(name: str, wire: WireKind, router: Mapping[str, Any], around: Su
     lab = f"bench-f-{name}"
     path = [f"{ROUTER}.left", f"{ROUTER}.right"]
     network = networks.network(lab, {}, path, wire=wire, towards=mac_address(lab, ROUTER, "left"), **router)
-    plan = planned(network, around, cores=networks.deal_cores([ROUTER], around.cores), generator_is_a_tool=True)
+    plan = planned(network, around, cores=networks.assign_cores([ROUTER], around.cores), generator_is_a_tool=True)
     prepare = _let_kernel_forward if router is _KERNEL else None
     return Contestant(name, plan, around, start=_START, prepare=prepare)
 

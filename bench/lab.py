@@ -125,7 +125,7 @@ def _idle(around: Surroundings) -> dict[str, dict[str, Any]]:
     emergency = plan_file(EMERGENCY, realtime=realtime_support(), lab="bench-idle", cores=around.cores)
     figures_of = _idle_in(emergency, around, {name: name for name in ("field", "longhaul", "backhaul")})
     for network in (veth, memory):
-        plan = planned(network, around, cores=networks.deal_cores(["link1"], around.cores))
+        plan = planned(network, around, cores=networks.assign_cores(["link1"], around.cores))
         names = {netbox: f"{netbox}, {network['wire']} wires" for netbox in network["netboxes"]}
         figures_of |= _idle_in(plan, around, names)
     return figures_of

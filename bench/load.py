@@ -72,7 +72,7 @@ def measure(around: Surroundings) -> Outcome:
 def _steps(cell: str, around: Surroundings) -> list[dict[str, float]]:
     middle, (entry, leave) = _CELLS[cell]
     network = networks.network(f"bench-l-{cell}", {cell: middle}, [f"{cell}.{entry}", f"{cell}.{leave}"])
-    plan = planned(network, around, cores=networks.deal_cores([cell], around.cores), generator_is_a_tool=True)
+    plan = planned(network, around, cores=networks.assign_cores([cell], around.cores), generator_is_a_tool=True)
     steps: list[dict[str, Any]] = []
     with up(plan, around) as lab, Ends.of(lab) as ends:
         ends.open_path()

@@ -62,10 +62,10 @@ def chain(name: str, length: int, wire: WireKind, towards: str = DRAIN_MAC) -> N
     return network(name, dict.fromkeys(links, ETHERNET), path, wire=wire, towards=towards)
 
 
-def deal_cores(nodes: Sequence[str], cores: Sequence[int]) -> dict[str, int]:
+def assign_cores(nodes: Sequence[str], cores: Sequence[int]) -> dict[str, int]:
     """Traffic begins and ends on the first core; the nodes have the others one after the other, and the first one too
     when there are more nodes than others."""
     places = cores if len(nodes) > max(len(cores) - 1, 1) else cores[1:] or cores
     spread = list(reversed(places))
-    dealt = {node: spread[number * len(spread) // len(nodes)] for number, node in enumerate(nodes)}
-    return {SOURCE: cores[0], DRAIN: cores[0], **dealt}
+    assigned = {node: spread[number * len(spread) // len(nodes)] for number, node in enumerate(nodes)}
+    return {SOURCE: cores[0], DRAIN: cores[0], **assigned}

@@ -55,7 +55,7 @@ def _best_of_attempts(number: int, around: Surroundings) -> dict[str, Any]:
 
 def _calls(number: int, around: Surroundings) -> dict[str, Any]:
     lasts_s = _QUICK_S if around.settings.quick else _LASTS_S
-    cores = networks.deal_cores(_satellites(number), around.cores)
+    cores = networks.assign_cores(_satellites(number), around.cores)
     plan = planned(_network(number), around, cores=cores | dict.fromkeys(_ENDS, around.cores[0]))
     with up(plan, around) as lab:
         around.progress(f"{number} satellite netboxes, a call each, for {lasts_s:g} s")

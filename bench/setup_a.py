@@ -38,7 +38,7 @@ def _plan(name: str, around: Surroundings) -> Plan:
     wire: networks.WireKind = "memory" if name == "memory" else "veth"
     towards = mac_address(lab, LINK, "left") if name == "stock" else DRAIN_MAC
     network = networks.chain(lab, 1, wire, towards)
-    plan = planned(network, around, cores=networks.deal_cores([LINK], around.cores), generator_is_a_tool=True)
+    plan = planned(network, around, cores=networks.assign_cores([LINK], around.cores), generator_is_a_tool=True)
     if name == "stock":
         left, right = StockSide("left", "198.18.0.2/24"), StockSide("right", "198.19.0.2/24")
         return with_stock(plan, LINK, left, right, next_hop=DRAIN_ADDRESS, next_mac=DRAIN_MAC)

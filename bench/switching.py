@@ -67,7 +67,7 @@ def measure(around: Surroundings) -> Outcome:
 def _contestant(kind: Kind, around: Surroundings) -> Contestant:
     path = [f"{SWITCH}.left", f"{SWITCH}.right"]
     network = networks.network(f"sw-{kind}", {}, path, switches=_switches(kind))
-    cores = networks.deal_cores([SWITCH], around.cores)
+    cores = networks.assign_cores([SWITCH], around.cores)
     plan = planned(network, around, cores=_but_polling(cores, kind), generator_is_a_tool=True)
     return Contestant(kind, _with(kind, plan), around, start=_START, prepare=_bridge if kind == "bridge" else None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import networks, satellites
-from bench.networks import DRAIN, SOURCE, deal_cores
+from bench.networks import DRAIN, SOURCE, assign_cores
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 
@@ -36,7 +36,7 @@ def test_every_satellite_has_a_call_in_both_directions(tmp_path: Path) -> None:
     assert len(topology.wires) == 6
 
 
-def test_traffic_has_the_first_core_and_the_others_are_dealt_in_stretches_of_the_chain() -> None:
-    assert deal_cores(["a"], (0, 1)) == {SOURCE: 0, DRAIN: 0, "a": 1}
-    assert deal_cores(["a", "b", "c", "d"], (0, 1)) == {SOURCE: 0, DRAIN: 0, "a": 1, "b": 1, "c": 0, "d": 0}
-    assert deal_cores(["a", "b"], (0, 1, 2)) == {SOURCE: 0, DRAIN: 0, "a": 2, "b": 1}
+def test_traffic_has_the_first_core_and_the_others_are_assigned_in_stretches_of_the_chain() -> None:
+    assert assign_cores(["a"], (0, 1)) == {SOURCE: 0, DRAIN: 0, "a": 1}
+    assert assign_cores(["a", "b", "c", "d"], (0, 1)) == {SOURCE: 0, DRAIN: 0, "a": 1, "b": 1, "c": 0, "d": 0}
+    assert assign_cores(["a", "b"], (0, 1, 2)) == {SOURCE: 0, DRAIN: 0, "a": 2, "b": 1}

@@ -182,7 +182,7 @@ def test_the_cores_of_netboxes_are_kept_awake_where_the_file_asks_for_it_and_the
     assert plan_of(file).awake_cores == ()
 
 
-def test_without_a_budget_none_is_dealt_out() -> None:
+def test_without_a_budget_none_is_assigned() -> None:
     plan = plan_of(realtime=RealtimeSupport(True, None, "no budgets"))
     assert plan.realtime_budget_us == 0
     assert {value["runtime_us"] for value in netbox_values(plan, "realtime").values()} == {None}
