@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from contracts.plan import RealtimeSupport
 from ownership import recorded
@@ -28,16 +27,6 @@ class Facts:
     interfaces: tuple[InterfaceFacts, ...] = ()
     #: Cores on which other labs compute, and the lab.
     others: dict[int, str] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Facts:
-        """What `to_json` wrote, also when it was JSON meanwhile, whose keys are text."""
-        from contracts.shapes import shaped
-
-        return shaped(data, Facts)
 
 
 def read(lab: str) -> Facts:

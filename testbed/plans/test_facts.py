@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from ipaddress import ip_interface
 from pathlib import Path
 
 from contracts.plan import RealtimeSupport
+from contracts.shapes import check, shaped
 from system import interface_facts
 from testbed.plans.facts import Facts
 from testbed.plans.switch_plan import Datapaths
@@ -16,7 +18,9 @@ from testbed.plans.switch_plan import Datapaths
 def test_facts_survive_being_sent_as_json() -> None:
     realtime = RealtimeSupport(True, 950_000, "SCHED_FIFO works", keep_awake=True)
     facts = Facts((0, 1), realtime, Datapaths(False, True), "6.1", interface_facts.read(), {1: "other"})
-    assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
+    sent = json.loads(json.dumps(asdict(facts)))
+    check(sent, Facts)
+    assert shaped(sent, Facts) == facts
 
 
 def test_the_interfaces_are_those_that_the_kernel_shows() -> None:

@@ -15,6 +15,7 @@ from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -337,4 +338,4 @@ def _facts(lab: str) -> dict[str, Any]:
     """What planning has to know of this machine, for the lab of that name."""
     from testbed.plans import facts  # and what plans are made with, which other commands do without
 
-    return facts.read(lab).to_json()
+    return asdict(facts.read(lab))

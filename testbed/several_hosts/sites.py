@@ -10,8 +10,9 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Any, Self
+from typing import Self
 
+from contracts.shapes import shaped
 from testbed.description.topology import Topology
 from testbed.plans import facts
 from testbed.plans.facts import Facts
@@ -61,8 +62,8 @@ class Connections:
 
 
 def facts_of(connection: Connection, lab: str) -> Facts:
-    """What planning the lab of that name has to know of the machine at the other end."""
-    return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
+    """What planning the lab of that name has to know of the machine at the other end. Raises DamagedAnswer."""
+    return shaped(connection.request("facts", Facts, lab=lab), Facts)  # from the data of one
 
 
 def _site(listed: Listed, machine_facts: Facts, address: str) -> Site:

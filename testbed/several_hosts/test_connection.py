@@ -23,6 +23,7 @@ from testbed.several_hosts.connection import Connection, DamagedAnswer, FailedTh
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.messages import Ended, LineTooLong, Output, Ran
 from testbed.several_hosts.parts_file import PartsRecord
+from testbed.several_hosts.sites import facts_of
 from testbed.several_hosts.version import version
 
 BETA = Machine("beta", "/srv/netboxit")
@@ -54,8 +55,8 @@ over = threading.Event()
 server = Server(*standard_streams())
 print("what is printed gets in nobody's way")
 os.system("echo nor does this")
-server.serve({"add": add, "sleep": time.sleep, "refuse": refuse, "fail": fail, "stumble": stumble,
-    "program": program, "pid": os.getpid, "die": lambda: os._exit(9)}, over)
+server.serve({"facts": lambda lab: {"cores": "all"}, "add": add, "sleep": time.sleep,
+    "refuse": refuse, "fail": fail, "stumble": stumble, "program": program, "pid": os.getpid, "die": lambda: os._exit(9)}, over)
 server.close()
 """
 
@@ -82,6 +83,8 @@ def test_requests_do_not_wait_for_each_other(beta: Connection) -> None:
         slow.done()
     gate = threading.Event()
     waiting = beta.begin("program", number=beta.listen(lambda message: gate.set() if "exit" in message else None))
+    with pytest.raises(DamagedAnswer, match=r"^beta: its answer to facts is damaged: cores: Input should be a valid"):
+        facts_of(beta, "lab")
     assert beta.request("add", int, a=1, b=1) == 2
     waiting.done()
     assert gate.wait(10)
@@ -126,6 +129,8 @@ def test_an_answer_of_another_shape_is_told_as_damaged(beta: Connection) -> None
         beta.request("add", list[int], a=[1], b=["2"])
     with pytest.raises(DamagedAnswer, match=r"damaged: errors: Field required"):
         beta.request("add", Ran, a={"status": 0, "output": ""}, b=None)
+    with pytest.raises(DamagedAnswer, match=r"^beta: its answer to facts is damaged: cores: Input should be a valid"):
+        facts_of(beta, "lab")
     assert beta.request("add", int, a=1, b=1) == 2
 
 
@@ -162,6 +167,8 @@ def test_lines_that_are_no_messages_are_passed_over() -> None:
 def test_an_agent_passes_over_what_is_no_request(line: str, beta: Connection) -> None:
     assert beta._ssh.stdin is not None
     beta._ssh.stdin.write(line.encode() + b"\n")
+    with pytest.raises(DamagedAnswer, match=r"^beta: its answer to facts is damaged: cores: Input should be a valid"):
+        facts_of(beta, "lab")
     assert beta.request("add", int, a=1, b=1) == 2
 
 
@@ -222,6 +229,8 @@ def test_what_is_too_long_for_one_message_is_told_by_who_would_send_it(beta: Con
     monkeypatch.setattr(beta._writer, "_longest", 1 << 20)
     with pytest.raises(LineTooLong, match=r"^beta: it cannot be asked to add: the message has 2 MB, and 1 MiB is the most; give"):
         beta.request("add", str, a="x" * 2_000_000, b="")
+    with pytest.raises(DamagedAnswer, match=r"^beta: its answer to facts is damaged: cores: Input should be a valid"):
+        facts_of(beta, "lab")
     assert beta.request("add", int, a=1, b=1) == 2
 
 
