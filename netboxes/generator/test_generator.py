@@ -228,6 +228,27 @@ def test_a_file_that_is_no_capture_is_refused_by_the_netbox() -> None:
 
 
 @pytest.mark.usefixtures("recording")
+def test_a_trace_of_the_other_byte_order_is_replayed(tmp_path: Path) -> None:
+    """Of a big-endian machine (draft-ietf-opsawg-pcapng, 4.1); its times count milliseconds from 1000 s on."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        length = struct.pack(">I", len(body) + 12)
+        return struct.pack(">I", kind) + length + body + length
+
+    section = block(pcapng.SECTION, struct.pack(">IHHq", pcapng.BYTE_ORDER_MAGIC, 1, 0, -1))
+    interface = block(pcapng.INTERFACE, struct.pack(">HHIHHB3xHHqHH", 1, 0, 0, 9, 1, 3, 14, 8, 1000, 0, 0))
+    frames = [udp(1, 2, 61), udp(1, 2, 302)]
+    packets = [
+        block(pcapng.ENHANCED, struct.pack(">IIIII", 0, 0, at_ms, len(frame), len(frame)) + frame + bytes(-len(frame) % 4))
+        for at_ms, frame in zip((500, 750), frames, strict=True)
+    ]
+    (tmp_path / "call.pcapng").write_bytes(section + interface + b"".join(packets))
+    ran = generate(pattern="trace", trace="call.pcapng", active=False, events=[(0.1, "active", True)])
+    assert [frame for _, frame in ran.received["out"]] == frames
+    assert list(times(ran)) == [100_000_000, 350_000_000]
+
+
+@pytest.mark.usefixtures("recording")
 def test_a_trace_of_which_a_part_is_missing_is_refused_by_the_netbox(tmp_path: Path) -> None:
     content = (trace := tmp_path / "call.pcapng").read_bytes()
     trace.write_bytes(content[:120] + content[124:])
