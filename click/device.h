@@ -25,7 +25,7 @@ struct DeviceStatistics
     std::uint64_t overloadDrops{}; ///< there was no room for it before the router took it
     std::uint64_t oversizeDrops{}; ///< longer than MAXIMUM_FRAME
     std::uint64_t malformed{};     ///< shorter than an Ethernet header
-    std::uint64_t sendDrops{};     ///< the far side would not take it
+    std::uint64_t sendDrops{};     ///< the other end would not take it
 };
 
 /// What FromDevice and ToDevice of one name stand for. Counts what passes.

@@ -45,7 +45,7 @@ struct PortCounters
         overloadDrops{}; ///< the netbox was behind the clock, or the kernel's or its own memory was full
     std::uint64_t oversizeDrops{};    ///< longer than MTU and Ethernet header with one VLAN tag
     std::uint64_t malformed{};        ///< shorter than an Ethernet header
-    std::uint64_t sendDrops{};        ///< the far side would not take it
+    std::uint64_t sendDrops{};        ///< the other end would not take it
     std::uint64_t checksumsMissing{}; ///< left to an offload that an emulated wire does not have: the
                                       ///< receiver will drop it
     std::uint64_t receivedBytes{};    ///< of frames that entered the netbox
@@ -82,7 +82,7 @@ class Port
     {
         return false;
     }
-    /// The loop is about to wait on Descriptor(). True when it may: from now on the far side makes the
+    /// The loop is about to wait on Descriptor(). True when it may: from now on the other end makes the
     /// descriptor readable for its next frame. False when a frame is here already.
     virtual bool BeginWait()
     {

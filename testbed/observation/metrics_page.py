@@ -41,7 +41,7 @@ METRICS: Final = (
         "netboxit_port_dropped_frames_total",
         "counter",
         (*_PORT, "reason"),
-        "Frames that a port dropped, by reason; `send`: the far side would not take them.",
+        "Frames that a port dropped, by reason; `send`: the other end would not take them.",
     ),
     Metric("netboxit_netbox_delay_seconds", "summary", _PORT, "Time that frames which left at a port were in the netbox."),
     Metric("netboxit_netbox_lost_frames_total", "counter", (*_NODE, "reason"), "Frames that the segment lost, by reason."),
