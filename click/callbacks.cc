@@ -3,83 +3,10 @@
 
 #include "click_router.h"
 
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <cctype>
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
 
-namespace netboxit
-{
-
-namespace
-{
-
-/// The variable that holds an interface's Ethernet address (README.md): IAN_ETH for `ian`.
-std::string AddressVariable(std::string name)
-{
-    std::ranges::transform(name,
-                           name.begin(),
-                           [](unsigned char letter)
-                           { return letter == '-' ? '_' : static_cast<char>(std::toupper(letter)); });
-    return name + "_ETH";
-}
-
-} // namespace
-
-/// A name like `ian:eth` in a configuration. Click also asks for words that are no interfaces, to learn just
-/// that: no waiting here. With --check there are no interfaces; then any word that could be one has an
-/// address. An end of a memory wire is none of the kernel's: its address is that of its variable.
-int ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) const
-{
-    if (m_options.memory.contains(name))
-    {
-        const auto address = m_options.defines.find(AddressVariable(name));
-        if (address == m_options.defines.end() || address->second.size() >= text.size())
-        {
-            return -1;
-        }
-        std::ranges::copy(address->second + '\0', text.begin());
-        return 0;
-    }
-    ifreq request{};
-    name.copy(request.ifr_name, IFNAMSIZ - 1);
-    if (m_options.check)
-    {
-        if (name.size() >= IFNAMSIZ || std::isalpha(static_cast<unsigned char>(name[0])) == 0)
-        {
-            return -1;
-        }
-    }
-    else
-    {
-        const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
-                                "a socket to ask for interface addresses");
-        if (::ioctl(socket.Get(), SIOCGIFHWADDR, &request) < 0)
-        {
-            return -1;
-        }
-    }
-    const auto* bytes = reinterpret_cast<const unsigned char*>(request.ifr_hwaddr.sa_data);
-    std::snprintf(text.data(),
-                  text.size(),
-                  "%02x:%02x:%02x:%02x:%02x:%02x",
-                  bytes[0],
-                  bytes[1],
-                  bytes[2],
-                  bytes[3],
-                  bytes[4],
-                  bytes[5]);
-    return 0;
-}
-
-} // namespace netboxit
-
-using netboxit::SimCommand;
+using netboxit::click::SimCommand;
 
 int simclick_sim_send(simclick_node_t* node,
                       int interface,
@@ -88,7 +15,7 @@ int simclick_sim_send(simclick_node_t* node,
                       int length,
                       simclick_simpacketinfo* info)
 {
-    const auto devices = static_cast<netboxit::Engine::Node*>(node)->router->Devices();
+    const auto devices = static_cast<netboxit::click::Engine::Node*>(node)->router->Devices();
     if (interface < 0 || static_cast<std::size_t>(interface) >= devices.size() || length <= 0)
     {
         return -1;
@@ -100,7 +27,7 @@ int simclick_sim_send(simclick_node_t* node,
 int simclick_sim_command(simclick_node_t* node, int command, ...)
 {
     // Click asks what is supported before it has a node.
-    auto* engine = static_cast<netboxit::Engine::Node*>(node);
+    auto* engine = static_cast<netboxit::click::Engine::Node*>(node);
     auto* router = node != nullptr ? engine->router : nullptr;
     std::va_list arguments;
     va_start(arguments, command);
@@ -137,7 +64,12 @@ int simclick_sim_command(simclick_node_t* node, int command, ...)
     {
         const char* name = va_arg(arguments, const char*);
         char* text = va_arg(arguments, char*);
-        result = router->HardwareAddress(name, {text, static_cast<std::size_t>(va_arg(arguments, int))});
+        const auto size = static_cast<std::size_t>(va_arg(arguments, int));
+        if (const auto address = router->Around().HardwareAddress(name); address && address->size() < size)
+        {
+            std::memcpy(text, address->c_str(), address->size() + 1);
+            result = 0;
+        }
         break;
     }
     case SimCommand::Schedule:

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 StderrCapture::StderrCapture()
@@ -39,4 +39,4 @@ void StderrCapture::Tell(const std::string& text) const
     ::dprintf(m_stderr.Get(), "%s", text.c_str());
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

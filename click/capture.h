@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// Catches what is written to stderr while it lives. Click reports errors of configurations and handlers
@@ -27,4 +27,4 @@ class StderrCapture
     Descriptor m_stderr;
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "click_router.h"
 
-#include "memory_device.h"
-#include "packet_device.h"
 #include "prelude.h"
 #include "swap.h"
 
@@ -11,39 +9,20 @@
 #include <algorithm>
 #include <cstring>
 
-namespace netboxit
+namespace netboxit::click
 {
 
-namespace
+ClickRouter::ClickRouter(Surroundings& surroundings,
+                         const std::string& configuration,
+                         const std::map<std::string, std::string>& defines)
+    : m_surroundings(surroundings), m_defines(defines)
 {
-
-using std::chrono::nanoseconds;
-
-nanoseconds Read(clockid_t clock)
-{
-    timespec time{};
-    ::clock_gettime(clock, &time);
-    return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+    m_engine = std::make_unique<Engine>(*this, ReadConfiguration(configuration), configuration);
 }
 
-} // namespace
-
-ClickRouter::ClickRouter(const Options& options)
-    : m_options(options), m_epoch(Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC))
+void ClickRouter::Open(std::chrono::milliseconds wait)
 {
-    m_engine =
-        std::make_unique<Engine>(*this, ReadConfiguration(options.configuration), options.configuration);
-}
-
-nanoseconds ClickRouter::Now() const
-{
-    return Read(CLOCK_MONOTONIC) + m_epoch;
-}
-
-void ClickRouter::Open(const sigset_t& signals)
-{
-    m_signals = signals;
-    OpenDevices(m_options.wait);
+    OpenDevices(wait);
     m_engine->RunSoon();
 }
 
@@ -52,15 +31,7 @@ void ClickRouter::OpenDevices(std::chrono::milliseconds wait)
 {
     while (m_devices.size() < m_names.size())
     {
-        const auto& name = m_names[m_devices.size()];
-        if (const auto wire = m_options.memory.find(name); wire != m_options.memory.end())
-        {
-            m_devices.push_back(std::make_unique<MemoryDevice>(name, wire->second.folder, wire->second.end));
-        }
-        else
-        {
-            m_devices.push_back(std::make_unique<PacketDevice>(name, wait, m_signals));
-        }
+        m_devices.push_back(m_surroundings.OpenDevice(m_names[m_devices.size()], wait));
     }
 }
 
@@ -190,7 +161,7 @@ int ClickRouter::InterfaceNumber(const std::string& name)
 int ClickRouter::Defines(char* pairs, std::size_t* size) const
 {
     std::string all;
-    for (const auto& [name, value] : m_options.defines)
+    for (const auto& [name, value] : m_defines)
     {
         all += name + '\0' + value + '\0';
     }
@@ -204,4 +175,4 @@ int ClickRouter::Defines(char* pairs, std::size_t* size) const
     return 0;
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

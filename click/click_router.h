@@ -3,31 +3,30 @@
 
 #include "device.h"
 #include "engine.h"
-#include "options.h"
+#include "surroundings.h"
 
-#include <chrono>
-#include <csignal>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// One Click router in this process: its interfaces, its clock, and the configuration that runs.
 class ClickRouter
 {
   public:
-    /// Parses and initialises the configuration; throws BadConfiguration. Interfaces are opened by Open().
-    explicit ClickRouter(const Options& options);
+    /// Parses and initialises the configuration (a file), whose variables are `defines`; throws BadConfiguration. Interfaces
+    /// are opened by Open(). The surroundings must outlive it.
+    ClickRouter(Surroundings& surroundings,
+                const std::string& configuration,
+                const std::map<std::string, std::string>& defines);
     ClickRouter(const ClickRouter&) = delete;
     ClickRouter& operator=(const ClickRouter&) = delete;
 
-    /// Opens every interface that the configuration names, letting these signals in while it waits; throws
+    /// Opens every interface that the configuration names, waiting for each as long as `wait`; throws
     /// NoInterface, std::system_error.
-    void Open(const sigset_t& signals);
+    void Open(std::chrono::milliseconds wait);
 
     std::span<const std::unique_ptr<Device>> Devices() const
     {
@@ -75,13 +74,15 @@ class ClickRouter
     std::string Statistics();
 
     /// For the engine and what Click asks of its host.
-    std::chrono::nanoseconds Now() const;
+    const Surroundings& Around() const
+    {
+        return m_surroundings;
+    }
     const std::vector<std::string>& Names() const
     {
         return m_names;
     }
     int InterfaceNumber(const std::string& name);
-    int HardwareAddress(const std::string& name, std::span<char> text) const;
     int Defines(char* pairs, std::size_t* size) const;
 
   private:
@@ -89,15 +90,12 @@ class ClickRouter
     void Flush();
     Device& Named(const std::string& name) const;
 
-    Options m_options;
-    sigset_t m_signals{};
+    Surroundings& m_surroundings;
+    std::map<std::string, std::string> m_defines;
     std::vector<std::string> m_names;
     std::vector<std::unique_ptr<Device>> m_devices;
-    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten
-    /// Click's timers.
-    std::chrono::nanoseconds m_epoch{};
     std::unique_ptr<Engine> m_engine;
     unsigned m_swaps{0};
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <sstream>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -249,4 +249,4 @@ void ControlSession::Reply(const ControlReply& reply)
     }
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// One client's conversation in the protocol Click::ControlSocket/1.3: bytes in, bytes out, no sockets.
@@ -75,4 +75,4 @@ class ControlSession
     bool m_closed{false};
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

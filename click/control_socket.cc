@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <system_error>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -252,4 +252,4 @@ bool ControlServer::Serve(Client& client)
     return !client.session.Closed() || !output.empty();
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// Serves the handlers of a router to several clients at once, as Click's ControlSocket element does.
@@ -77,4 +77,4 @@ class ControlServer
     bool m_stopWanted{false};
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// An interface does not exist or is no more.
@@ -90,4 +90,4 @@ class Device
     DeviceStatistics m_statistics;
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

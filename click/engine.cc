@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -190,7 +190,7 @@ void Engine::CheckDevices(const std::string& name)
 
 void Engine::SetTime()
 {
-    const auto now = m_router.Now().count();
+    const auto now = m_router.Around().Now().count();
     m_node.currentTime.tv_sec = now / 1'000'000'000;
     m_node.currentTime.tv_usec = now % 1'000'000'000 / 1000;
 }
@@ -229,7 +229,7 @@ std::optional<nanoseconds> Engine::Idle() const
     {
         return std::nullopt;
     }
-    return std::max(*m_node.wake - m_router.Now(), nanoseconds::zero());
+    return std::max(*m_node.wake - m_router.Around().Now(), nanoseconds::zero());
 }
 
 Answer Engine::ReadHandler(const std::string& element, const std::string& handler)
@@ -302,4 +302,4 @@ std::vector<std::string> Engine::Notes() const
     return notes;
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 class ClickRouter;
@@ -97,4 +97,4 @@ class Engine
     std::optional<std::set<int>> m_pipes;
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

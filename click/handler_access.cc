@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -164,4 +164,4 @@ std::optional<std::string> HandlerAccess::FindElement(const std::string& name) c
     return m_router.Running().FindElement(name);
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

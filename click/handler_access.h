@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 enum class ControlAccess
@@ -75,4 +75,4 @@ class HandlerAccess
     bool m_stopWanted{false};
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -3,7 +3,7 @@
 
 #include "click_router.h"
 #include "control_socket.h"
-#include "options.h"
+#include "host_surroundings.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include <cstring>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -129,7 +129,8 @@ void WriteStatistics(ClickRouter& router, const std::string& path)
 void Run(const Options& options)
 {
     const auto signals = CatchSignals();
-    ClickRouter router(options);
+    HostSurroundings surroundings(options, signals);
+    ClickRouter router(surroundings, options.configuration, options.defines);
     if (options.check)
     {
         return;
@@ -138,7 +139,7 @@ void Run(const Options& options)
     {
         std::fprintf(stderr, "click-router: %s\n", note.c_str());
     }
-    router.Open(signals);
+    router.Open(options.wait);
     ControlServer control(router);
     control.ListenAsConfigured();
     BeOnTime(options.priority);
@@ -156,11 +157,11 @@ void Run(const Options& options)
 
 } // namespace
 
-} // namespace netboxit
+} // namespace netboxit::click
 
 int main(int argc, char** argv)
 {
-    using namespace netboxit;
+    using namespace netboxit::click;
     try
     {
         Run(ReadOptions(argc, argv));

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -94,4 +94,4 @@ DeviceStatistics MemoryDevice::Read()
     return m_statistics;
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

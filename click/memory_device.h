@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// An interface of the router that is an end of a memory wire. Click copies frames straight out of the ring.
@@ -30,4 +30,4 @@ class MemoryDevice : public Device
     std::size_t m_unpublished{0};
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

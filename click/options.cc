@@ -8,7 +8,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -115,4 +115,4 @@ Options ReadOptions(int argc, char** argv)
     return options;
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

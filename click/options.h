@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// An interface that is an end of a memory wire.
@@ -45,4 +45,4 @@ inline constexpr const char* USAGE =
     "[--define NAME=VALUE]… [--memory NAME=FOLDER:END]… [--priority N] [--wait SECONDS] [--check] "
     "CONFIGURATION.click";
 
-} // namespace netboxit
+} // namespace netboxit::click

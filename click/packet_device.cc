@@ -4,7 +4,7 @@
 #include <net/if.h>
 #include <poll.h>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -149,4 +149,4 @@ DeviceStatistics PacketDevice::Read()
     return m_statistics;
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// A network interface, by a packet socket: collects what Click sends until it is flushed.
@@ -42,4 +42,4 @@ class PacketDevice : public Device
     std::vector<std::size_t> m_outgoingLengths;
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -141,4 +141,4 @@ std::string ExplainMessages(const std::string& messages,
     return WithExplanations(InWordsOfTheUser(messages, memory, configuration));
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

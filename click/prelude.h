@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// Names of the elements inside the prelude's compounds, by which the driver knows them again in the flat
@@ -29,4 +29,4 @@ std::string ExplainMessages(const std::string& messages,
                             const std::string& memory,
                             const std::string& configuration);
 
-} // namespace netboxit
+} // namespace netboxit::click

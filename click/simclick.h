@@ -61,7 +61,7 @@ extern "C"
     int simclick_sim_command(simclick_node_t* node, int command, ...);
 }
 
-namespace netboxit
+namespace netboxit::click
 {
 
 inline constexpr int SIM_PACKET_ETHERNET = 1;
@@ -87,4 +87,4 @@ enum class SimCommand : int
     Defines = 15,      ///< char* pairs, size_t* size; -1 and the needed size when the buffer is too small
 };
 
-} // namespace netboxit
+} // namespace netboxit::click

@@ -17,7 +17,7 @@
 #include <sstream>
 #include <vector>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 namespace
@@ -161,4 +161,4 @@ void CarryNeighbours(Engine& before, Engine& next)
     }
 }
 
-} // namespace netboxit
+} // namespace netboxit::click

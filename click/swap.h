@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-namespace netboxit
+namespace netboxit::click
 {
 
 /// What messages call a configuration that came through the handler `hotconfig`.
@@ -24,4 +24,4 @@ std::size_t Drain(Engine& engine, const std::function<void()>& flush);
 /// Tells the ARPQueriers of `next` the addresses that those of the same name in `before` had learnt.
 void CarryNeighbours(Engine& before, Engine& next);
 
-} // namespace netboxit
+} // namespace netboxit::click

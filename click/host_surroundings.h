@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "options.h"
+#include "surroundings.h"
+
+#include <csignal>
+
+namespace netboxit::click
+{
+
+/// A router on this host: interfaces of the kernel and memory wires, in real time.
+class HostSurroundings : public Surroundings
+{
+  public:
+    /// Lets these signals in while it waits for an interface. The options must outlive it.
+    HostSurroundings(const Options& options, const sigset_t& signals);
+
+    std::chrono::nanoseconds Now() const override;
+    std::unique_ptr<Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) override;
+    /// Click also asks for words that are no interfaces, to learn just that. With --check there are no interfaces; then any word
+    /// that could be one has an address. An end of a memory wire is none of the kernel's: its address is that of its variable.
+    std::optional<std::string> HardwareAddress(const std::string& name) const override;
+
+  private:
+    const Options& m_options;
+    sigset_t m_signals;
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten
+    /// Click's timers.
+    std::chrono::nanoseconds m_epoch;
+};
+
+} // namespace netboxit::click
