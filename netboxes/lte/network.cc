@@ -14,6 +14,8 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 #include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-address-generator.h"
+#include "ns3/ipv6-address-generator.h"
 #include "ns3/lte-enb-phy.h"
 #include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-ue-phy.h"
@@ -217,6 +219,9 @@ ns3::Ipv4Address Everyone()
 LteNetwork BuildNetwork(const LtePlan& plan)
 {
     SetDefaults(plan);
+    // The core's addresses are seen by nobody outside; those of another cell in this process may be the same.
+    ns3::Ipv4AddressGenerator::Reset();
+    ns3::Ipv6AddressGenerator::Reset();
     auto core = ns3::CreateObject<ns3::PointToPointEpcHelper>();
     LteNetwork network;
     network.helper = HelperOf(plan, core);

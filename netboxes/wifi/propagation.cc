@@ -67,8 +67,6 @@ ns3::Ptr<ns3::PropagationLossModel> Fading(const PropagationPlan& plan)
     }
     if (plan.fading == "rayleigh")
     {
-        // Each pair gets its process when it first sends: the attribute is a default of theirs.
-        ns3::Config::SetDefault("ns3::JakesProcess::DopplerFrequencyHz", ns3::DoubleValue(plan.doppler));
         return ns3::CreateObject<ns3::JakesPropagationLossModel>();
     }
     return nullptr;
@@ -91,6 +89,7 @@ ns3::Ptr<Propagation> Propagation::Make(const CellPlan& plan,
     auto propagation = ns3::CreateObject<Propagation>();
     propagation->m_path = PathLoss(plan.propagation, frequency);
     propagation->m_fading = Fading(plan.propagation);
+    propagation->m_doppler = plan.propagation.doppler;
     propagation->m_walls = std::make_unique<Walls>(plan.propagation.buildings);
     propagation->m_frequency = frequency;
     propagation->m_longestRange = plan.LongestRange();
@@ -191,7 +190,18 @@ double Propagation::DoCalcRxPower(double txPower,
                                   ns3::Ptr<ns3::MobilityModel> b) const
 {
     const double mean = MeanPower(txPower, a, b);
-    return m_fading && mean > NOTHING ? m_fading->CalcRxPower(mean, a, b) : mean;
+    if (!m_fading || mean <= NOTHING)
+    {
+        return mean;
+    }
+    // Each pair gets its process when it first sends, with a default of the process: another cell may have set its own since.
+    static double current = 0.0;
+    if (m_doppler != current)
+    {
+        current = m_doppler;
+        ns3::Config::SetDefault("ns3::JakesProcess::DopplerFrequencyHz", ns3::DoubleValue(m_doppler));
+    }
+    return m_fading->CalcRxPower(mean, a, b);
 }
 
 std::int64_t Propagation::DoAssignStreams(std::int64_t)

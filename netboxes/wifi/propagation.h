@@ -45,6 +45,7 @@ class Propagation : public ns3::PropagationLossModel
 
     ns3::Ptr<ns3::PropagationLossModel> m_path;
     ns3::Ptr<ns3::PropagationLossModel> m_fading; ///< null: none
+    double m_doppler{};                           ///< Hz, of rayleigh
     std::unique_ptr<Walls> m_walls;
     double m_frequency{};
     double m_longestRange{};
