@@ -108,9 +108,14 @@ def _technology(plugin: Plugin) -> type[Technology]:
     return technology
 
 
+def build_folder() -> Path:
+    """Where the programs are built: `build`, or the folder that $NETBOXIT_BUILD names."""
+    return Path(os.environ.get("NETBOXIT_BUILD", FOLDER.parent / "build"))
+
+
 def program(segment: str) -> Path:
-    """Where netbox-<segment> is built, that of another package too: in `build`, or in the folder that $NETBOXIT_BUILD names."""
-    return Path(os.environ.get("NETBOXIT_BUILD", FOLDER.parent / "build")) / "bin" / f"netbox-{segment}"
+    """Where netbox-<segment> is built, that of another package too."""
+    return build_folder() / "bin" / f"netbox-{segment}"
 
 
 def builds(segment: str) -> str:

@@ -26,15 +26,15 @@ PortKind ReadKind(Section& port, ClockKind clock)
 {
     static const std::map<std::string, PortKind> real{
         {"packet", PortKind::Packet}, {"xdp", PortKind::Xdp}, {"memory", PortKind::Memory}};
-    static const std::map<std::string, PortKind> captures{{"pcapng", PortKind::Pcapng}};
-    const auto& known = clock == ClockKind::Real ? real : captures;
+    static const std::map<std::string, PortKind> virtuals{{"pcapng", PortKind::Pcapng}, {"joined", PortKind::Joined}};
+    const auto& known = clock == ClockKind::Real ? real : virtuals;
     const auto kind = port.Text("kind");
     const auto found = known.find(kind);
     if (found == known.end())
     {
         port.Refuse("kind",
                     "is \"" + kind + "\"; with this clock a port is of kind " +
-                        (clock == ClockKind::Real ? R"("packet", "xdp" or "memory")" : R"("pcapng")"));
+                        (clock == ClockKind::Real ? R"("packet", "xdp" or "memory")" : R"("pcapng" or "joined")"));
     }
     return found->second;
 }
@@ -69,6 +69,9 @@ PortConfiguration ReadPort(Section port, ClockKind clock)
     case PortKind::Pcapng:
         result.input = port.TextOr("input", "");
         result.output = port.TextOr("output", "");
+        break;
+    case PortKind::Joined:
+        result.capture = port.TextOr("capture", "");
         break;
     }
     result.mtu = static_cast<std::uint32_t>(port.NumberOr("mtu", 0, 68, 9216));
@@ -130,23 +133,6 @@ ScheduledChange ReadChange(const Json& json, const std::string& path)
     return result;
 }
 
-Json ReadFile(const std::string& path)
-{
-    std::ifstream file(path);
-    if (!file)
-    {
-        throw BadConfiguration("cannot read " + path + ": " + std::strerror(errno));
-    }
-    try
-    {
-        return Json::parse(file);
-    }
-    catch (const Json::exception& error)
-    {
-        throw BadConfiguration(path + " is not JSON: " + error.what());
-    }
-}
-
 void ReadStations(Section& root, Configuration& result)
 {
     std::set<std::string> names;
@@ -188,9 +174,25 @@ LiveLimits ReadLive(Section& root, const std::vector<StationConfiguration>& stat
 
 } // namespace
 
-Configuration ReadConfiguration(const std::string& path)
+Json ReadJson(const std::string& path)
 {
-    const auto json = ReadFile(path);
+    std::ifstream file(path);
+    if (!file)
+    {
+        throw BadConfiguration("cannot read " + path + ": " + std::strerror(errno));
+    }
+    try
+    {
+        return Json::parse(file);
+    }
+    catch (const Json::exception& error)
+    {
+        throw BadConfiguration(path + " is not JSON: " + error.what());
+    }
+}
+
+Configuration ReadConfiguration(const Json& json)
+{
     Section root(json, "");
     Configuration result;
     result.name = root.Text("name");

@@ -33,6 +33,7 @@ enum class PortKind
     Xdp,    ///< AF_XDP on a network interface
     Memory, ///< rings that are shared with the other end of a wire
     Pcapng, ///< captures, in virtual time
+    Joined, ///< the wire leads to another node of the same process, in virtual time
 };
 
 /// Where a station's frames come from and go to; what a kind does not use is empty.
@@ -45,6 +46,7 @@ struct PortConfiguration
     WireEnd end{};         ///< Memory
     std::string input;     ///< Pcapng: the capture whose frames enter; empty: none do
     std::string output;    ///< Pcapng: empty: what leaves is only counted
+    std::string capture;   ///< Joined: where all frames go that pass; empty: nowhere
     std::uint32_t mtu{};   ///< 0: what the interface says, or 1500
 };
 
@@ -99,7 +101,10 @@ struct Configuration
     std::vector<ScheduledChange> changes;
 };
 
-/// Reads a configuration file; throws BadConfiguration.
-Configuration ReadConfiguration(const std::string& path);
+/// What a file has, as JSON; throws BadConfiguration.
+Json ReadJson(const std::string& path);
+
+/// Reads a netbox's configuration; throws BadConfiguration.
+Configuration ReadConfiguration(const Json& json);
 
 } // namespace netboxit

@@ -39,10 +39,18 @@ FramesInFlight::FramesInFlight(const Configuration& configuration,
 
 void FramesInFlight::Begin(Slot& slot, StationId station)
 {
-    slot.departing = 1;
-    m_departures[station].push_back({&slot, m_events.NowNs(), false});
-    ++m_waiting;
+    Depart(slot, station);
     ++m_counters.emitted;
+}
+
+void FramesInFlight::Depart(Slot& slot, StationId station)
+{
+    ++slot.departing;
+    m_departures[station].push_back({&slot, m_events.NowNs(), false});
+    if (m_waiting++ == 0 && m_notice)
+    {
+        m_notice();
+    }
 }
 
 std::optional<SlotId> FramesInFlight::Duplicate(SlotId frame, StationId station)
@@ -74,9 +82,7 @@ void FramesInFlight::Deliver(SlotId frame, StationId station)
         ++m_counters.duplicates;
         return;
     }
-    ++slot->departing;
-    ++m_waiting;
-    m_departures[station].push_back({slot, m_events.NowNs(), false});
+    Depart(*slot, station);
 }
 
 void FramesInFlight::Lose(SlotId frame, StationId station, Loss reason)

@@ -11,6 +11,7 @@
 #include "records.h"
 #include "segment.h"
 
+#include <functional>
 
 namespace netboxit
 {
@@ -76,6 +77,12 @@ class FramesInFlight : public Fates
     /// When the next delivered frame is due (ns of simulated time); the latest time there is when none waits.
     std::int64_t NextDeparture() const;
 
+    /// `notice` is called whenever a delivered frame waits for HandOver() and none has before.
+    void NoticeWaiting(std::function<void()> notice)
+    {
+        m_notice = std::move(notice);
+    }
+
     /// How many delivered frames wait for HandOver().
     std::size_t Waiting() const
     {
@@ -117,6 +124,8 @@ class FramesInFlight : public Fates
         std::uint64_t absorbed{};   ///< ended in the segment
     };
 
+    /// One more delivered frame waits to be handed over.
+    void Depart(Slot& slot, StationId station);
     void HandOver(StationId station);
     void Settle(Slot& slot, StationId station, Loss reason);
     void Record(
@@ -134,6 +143,7 @@ class FramesInFlight : public Fates
     RecordFile m_records;
     std::vector<std::vector<Departure>> m_departures; ///< by station
     std::size_t m_waiting{0};
+    std::function<void()> m_notice;
     std::int64_t m_lastLeft{0};
     bool m_expiryExpected{false};
     Counters m_counters;

@@ -24,6 +24,7 @@ std::vector<std::string> Names(const std::vector<StationConfiguration>& stations
 } // namespace
 
 Netbox::Netbox(const Configuration& configuration,
+               SegmentMaker makeSegment,
                std::vector<std::unique_ptr<Port>> ports,
                EventQueue& events,
                const Clock& clock)
@@ -31,7 +32,7 @@ Netbox::Netbox(const Configuration& configuration,
       m_captures(m_ports.size()), m_inFlight(configuration, m_ports, events, clock, m_captures),
       m_journal(configuration, events, clock), m_live(configuration.live),
       m_segment(
-          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
+          makeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
 {
     if (m_segment->ProxiesNeighbours())
     {

@@ -15,6 +15,7 @@ class Netbox : public Frames
 {
   public:
     Netbox(const Configuration& configuration,
+           SegmentMaker makeSegment,
            std::vector<std::unique_ptr<Port>> ports,
            EventQueue& events,
            const Clock& clock);
@@ -43,6 +44,12 @@ class Netbox : public Frames
     std::int64_t NextDeparture() const
     {
         return m_inFlight.NextDeparture();
+    }
+
+    /// `notice` is called whenever a delivered frame waits for HandOver() and none has before.
+    void NoticeWaiting(std::function<void()> notice)
+    {
+        m_inFlight.NoticeWaiting(std::move(notice));
     }
 
     /// How many delivered frames wait for HandOver().

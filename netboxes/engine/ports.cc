@@ -2,6 +2,7 @@
 #include "ports.h"
 
 #include "interface_port.h"
+#include "joined_port.h"
 #include "memory_port.h"
 #include "packet_socket.h"
 #include "pcapng_port.h"
@@ -82,7 +83,8 @@ std::unique_ptr<Port> OpenInterface(const std::string& name, const PortConfigura
 }
 
 /// The one place where the kinds of ports are told apart.
-std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration& port, EndSignal& end)
+std::unique_ptr<Port>
+OpenPort(const std::string& node, const std::string& name, const PortConfiguration& port, EndSignal& end)
 {
     const auto mtu = port.mtu == 0 ? DEFAULT_MTU : port.mtu;
     switch (port.kind)
@@ -94,6 +96,8 @@ std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration&
         return std::make_unique<MemoryPort>(name, port.wire, port.end, mtu);
     case PortKind::Pcapng:
         return std::make_unique<PcapngPort>(name, port.input, port.output, mtu);
+    case PortKind::Joined:
+        return std::make_unique<JoinedPort>(node, name, port.capture, mtu);
     }
     throw std::logic_error("port " + name + ": its kind is none");
 }
@@ -107,7 +111,7 @@ std::vector<std::unique_ptr<Port>> OpenPorts(const Configuration& configuration,
     std::vector<std::unique_ptr<Port>> ports;
     for (const auto& station : configuration.stations)
     {
-        auto port = OpenPort(station.name, station.port, end);
+        auto port = OpenPort(configuration.name, station.name, station.port, end);
         const bool kernels = station.port.kind == PortKind::Packet || station.port.kind == PortKind::Xdp;
         if (realtime.ioCore && kernels)
         {

@@ -140,4 +140,7 @@ class Segment
 /// with stream numbers assigned explicitly, so that the same seed gives the same run.
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup);
 
+/// That function, of the technology that a program has in it, or of a module that it has loaded.
+using SegmentMaker = std::unique_ptr<Segment> (*)(const SegmentSetup& setup);
+
 } // namespace netboxit

@@ -8,8 +8,8 @@ import json
 import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -100,37 +100,74 @@ def run(
 
     `live`: what `events` can change; default: what the technology of that name says.
     """
-    if unknown := set(frames) - set(stations):
-        raise ValueError(f"frames for {', '.join(sorted(unknown))}: no such station among {', '.join(stations)}")
+    netbox = Netbox(segment, tuple(stations), parameters, frames, live, seed, classes or (), events)
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
         folder = Path(name)
-        start_ns = min((_ns(time) for timed_frames in frames.values() for time, _ in timed_frames), default=0)
-        for station, timed in frames.items():
-            pcapng.write(
-                folder / f"{station}-in.pcapng", [(_ns(time), data) for time, data in sorted(timed, key=lambda item: item[0])]
-            )
-        configuration = {
-            "name": "virtual",
-            "technology": segment,
-            "seed": seed,
+        file = folder / "netbox.json"
+        times = {"duration_s": duration_s, "start_s": netbox.first_ns() / 1e9}
+        file.write_text(json.dumps(netbox.configuration("virtual", folder, interval_s) | times))
+        run_program(f"netbox-{segment}", program(segment), file, builds(segment))
+        return netbox.emulation(folder)
+
+
+@dataclass(frozen=True)
+class Netbox:
+    """A netbox in virtual time: its technology, stations and parameters in base units, and what comes to it from outside."""
+
+    segment: str
+    stations: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    #: By station, in any order; of those that no wire joins to another netbox.
+    frames: Mapping[str, Sequence[TimedFrame]] = field(default_factory=dict)
+    #: What `events` can change; None: what the technology says.
+    live: LiveLimits | None = None
+    seed: int = 1
+    classes: Sequence[Mapping[str, Any]] = ()
+    events: Sequence[Change] = ()
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.frames) - set(self.stations):
+            raise ValueError(f"frames for {', '.join(sorted(unknown))}: no such station among {', '.join(self.stations)}")
+
+    def first_ns(self) -> int:
+        """When the first frame enters; 0 without any."""
+        return min((_ns(time) for frames in self.frames.values() for time, _ in frames), default=0)
+
+    def configuration(
+        self, name: str, folder: Path, interval_s: float | None = None, joined: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """Its netbox.json, but for the run's times; the frames become files of `folder`. `joined`: the stations with a wire."""
+        for station, timed in self.frames.items():
+            by_time = sorted(timed, key=lambda item: item[0])
+            pcapng.write(folder / f"{station}-in.pcapng", [(_ns(time), data) for time, data in by_time])
+        return {
+            "name": name,
+            "technology": self.segment,
+            "seed": self.seed,
             "clock": "virtual",
-            "duration_s": duration_s,
-            "start_s": start_ns / 1e9,
-            "stations": [_station(folder, station, station in frames) for station in stations],
-            "classes": list(classes or ()),
-            "parameters": parameters,
-            "live": live or live_limits_of_program(segment),
+            "stations": [
+                {"name": station, "port": {"kind": "joined"} if station in joined else self._port(folder, station)}
+                for station in self.stations
+            ],
+            "classes": list(self.classes),
+            "parameters": self.parameters,
+            "live": self.live or live_limits_of_program(self.segment),
             "records": str(folder / RECORDS_FILE),
             "statistics": str(folder / STATISTICS_FILE),
             "journal": str(folder / JOURNAL_FILE),
             "interval_s": interval_s,
-            "events": [{"at_s": at, "parameter": parameter, "value": value} for at, parameter, value in events],
+            "events": [{"at_s": at, "parameter": parameter, "value": value} for at, parameter, value in self.events],
         }
-        file = folder / "netbox.json"
-        file.write_text(json.dumps(configuration))
-        _run_netbox(segment, file)
+
+    def _port(self, folder: Path, station: str) -> dict[str, Any]:
+        input_file = str(folder / f"{station}-in.pcapng") if station in self.frames else None
+        return {"kind": "pcapng", "input": input_file, "output": str(folder / f"{station}-out.pcapng")}
+
+    def emulation(self, folder: Path) -> Emulation:
+        """What came out of the run that had `configuration`."""
+        captures = {station: folder / f"{station}-out.pcapng" for station in self.stations}
         return Emulation(
-            {s: [(p.time_ns / 1e9, p.data) for p in pcapng.read(folder / f"{s}-out.pcapng")] for s in stations},
+            {s: [(p.time_ns / 1e9, p.data) for p in pcapng.read(file)] for s, file in captures.items() if file.exists()},
             records.read(folder / RECORDS_FILE),
             json.loads((folder / STATISTICS_FILE).read_text()),
             [json.loads(line) for line in (folder / JOURNAL_FILE).read_text().splitlines()],
@@ -141,18 +178,14 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def _station(folder: Path, name: str, has_input: bool) -> dict[str, Any]:
-    input_file = str(folder / f"{name}-in.pcapng") if has_input else None
-    return {"name": name, "port": {"kind": "pcapng", "input": input_file, "output": str(folder / f"{name}-out.pcapng")}}
-
-
-def _run_netbox(segment: str, configuration: Path) -> None:
-    command = [str(program(segment)), str(configuration)]
+def run_program(name: str, path: Path, configuration: Path, remedy: str) -> None:
+    """Run a program on its configuration to its end. Raises EmulationFailed; `remedy`: what builds the program."""
+    command = [str(path), str(configuration)]
     try:
         # Without a deadline: it computes, and waits for nothing; how long, only who gave it its frames can say.
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
-        raise EmulationFailed(f"{command[0]} is not built; remedy: {builds(segment)}, or set NETBOXIT_BUILD") from None
+        raise EmulationFailed(f"{name} is not built: there is no {path}; remedy: {remedy}, or set NETBOXIT_BUILD") from None
     except subprocess.CalledProcessError as error:
         raise EmulationFailed(f"{' '.join(command)} ended with {error.returncode}: {error.stderr.strip()}") from error
 

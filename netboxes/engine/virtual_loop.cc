@@ -17,15 +17,33 @@ constexpr unsigned STEPS_BETWEEN_SIGNALS = 4096;
 
 } // namespace
 
-VirtualLoop::VirtualLoop(const Configuration& configuration,
-                         Netbox& netbox,
-                         EventQueue& events,
-                         VirtualClock& clock,
-                         EndSignal& end)
-    : m_duration(configuration.duration), m_start(configuration.start), m_netbox(netbox), m_events(events),
-      m_clock(clock), m_end(end)
+VirtualLoop::VirtualLoop(std::optional<std::int64_t> duration, EventQueue& events, VirtualClock& clock, EndSignal& end)
+    : m_duration(duration), m_events(events), m_clock(clock), m_end(end)
 {
-    OpenInputs();
+}
+
+void VirtualLoop::Add(Netbox& netbox)
+{
+    m_netboxes.push_back(&netbox);
+    netbox.NoticeWaiting([this, &netbox] { m_ready.push_back(&netbox); });
+    if (netbox.Waiting() > 0)
+    {
+        m_ready.push_back(&netbox);
+    }
+    for (StationId station = 0; station < netbox.Ports().size(); ++station)
+    {
+        Input input{&netbox, station, netbox.Ports()[station].get(), {.slot = netbox.TakeSlot(), .stamp = 0}};
+        if (Fetch(input))
+        {
+            m_inputs.push_back(input);
+        }
+    }
+}
+
+void VirtualLoop::Align(std::int64_t start, std::int64_t epoch)
+{
+    const auto first = Earliest();
+    m_clock.Align(first == m_inputs.end() ? epoch : first->next.stamp, start);
 }
 
 int VirtualLoop::Run()
@@ -36,11 +54,14 @@ int VirtualLoop::Run()
         {
             break;
         }
-        auto* input = Earliest();
-        const auto entry =
-            input == nullptr ? NEVER : std::max(m_clock.TimeOf(input->next.stamp), m_events.NowNs());
+        const auto input = Earliest();
+        const auto now = m_events.NowNs();
+        const auto entry = !m_wires.IsEmpty() ? now
+                           : input == m_inputs.end()
+                               ? NEVER
+                               : std::max(m_clock.TimeOf(input->next.stamp), now);
         const auto due = m_events.NextDue().value_or(NEVER);
-        const auto end = End(input);
+        const auto end = End();
         if (std::min(entry, due) >= end)
         {
             m_events.AdvanceTo(end);
@@ -48,72 +69,84 @@ int VirtualLoop::Run()
         }
         if (due <= entry)
         {
-            m_netbox.TheLateness().RecordEvent(due, 0);
-            m_events.RunNext();
+            RunEvent(due);
+        }
+        else if (!m_wires.IsEmpty())
+        {
+            m_wires.EnterNext(now);
         }
         else
         {
-            Enter(*input, entry);
+            Enter(input, entry);
         }
-        m_netbox.HandOver();
+        HandOver();
     }
     return 0;
 }
 
-void VirtualLoop::OpenInputs()
+bool VirtualLoop::Fetch(Input& input)
 {
-    for (const auto& port : m_netbox.Ports())
+    return input.port->Receive({&input.next, 1}) > 0;
+}
+
+void VirtualLoop::RunEvent(std::int64_t due)
+{
+    // Whose event it is only a network of one netbox tells.
+    if (m_netboxes.size() == 1)
     {
-        auto& input = m_inputs.emplace_back(*port);
-        input.next.slot = m_netbox.TakeSlot();
-        Fetch(input);
+        m_netboxes.front()->TheLateness().RecordEvent(due, 0);
     }
-    const auto* first = Earliest();
-    m_clock.Align(first == nullptr ? 0 : first->next.stamp, m_start);
+    m_events.RunNext();
 }
 
-void VirtualLoop::Fetch(Input& input)
+void VirtualLoop::Enter(std::vector<Input>::iterator input, std::int64_t time)
 {
-    input.ended = input.port.Receive({&input.next, 1}) == 0;
-}
-
-void VirtualLoop::Enter(Input& input, std::int64_t time)
-{
-    const auto station = static_cast<StationId>(&input - m_inputs.data());
     m_events.AdvanceTo(time);
-    if (auto* another = m_netbox.TakeSlot(); another != nullptr)
+    if (auto* another = input->netbox->TakeSlot(); another != nullptr)
     {
-        m_netbox.Enter(station, input.next, 0);
-        input.next.slot = another;
+        input->netbox->Enter(input->station, input->next, 0);
+        input->next.slot = another;
     }
     else
     {
-        m_netbox.DropForOverload(station);
+        input->netbox->DropForOverload(input->station);
     }
-    Fetch(input);
-}
-
-VirtualLoop::Input* VirtualLoop::Earliest()
-{
-    Input* earliest = nullptr;
-    for (auto& input : m_inputs)
+    if (!Fetch(*input))
     {
-        if (!input.ended && (earliest == nullptr || input.next.stamp < earliest->next.stamp))
-        {
-            earliest = &input;
-        }
+        m_inputs.erase(input);
     }
-    return earliest;
 }
 
-std::int64_t VirtualLoop::End(const Input* earliest) const
+void VirtualLoop::HandOver()
+{
+    for (auto* netbox : m_ready)
+    {
+        netbox->HandOver();
+    }
+    m_ready.clear();
+}
+
+std::vector<VirtualLoop::Input>::iterator VirtualLoop::Earliest()
+{
+    return std::ranges::min_element(m_inputs, {}, [](const auto& input) { return input.next.stamp; });
+}
+
+std::int64_t VirtualLoop::End() const
 {
     if (m_duration)
     {
         return *m_duration;
     }
-    const bool over = earliest == nullptr && m_netbox.FramesInside() == 0;
-    return over ? m_netbox.LastLeft() + EPILOGUE : NEVER;
+    std::int64_t lastLeft = 0;
+    for (const auto* netbox : m_netboxes)
+    {
+        if (netbox->FramesInside() > 0)
+        {
+            return NEVER;
+        }
+        lastLeft = std::max(lastLeft, netbox->LastLeft());
+    }
+    return m_inputs.empty() && m_wires.IsEmpty() ? lastLeft + EPILOGUE : NEVER;
 }
 
 } // namespace netboxit

@@ -2,46 +2,60 @@
 #pragma once
 
 #include "loop.h"
+#include "virtual_wires.h"
 
 namespace netboxit
 {
 
-/// Virtual time: input frames of all ports, merged in order of time, and events, as fast as they can be run.
+/// Virtual time: input frames of all ports, merged in order of time, frames on the wires between netboxes, and events, as fast as
+/// they can be run. Events come before the frames of their instant.
 class VirtualLoop : public Loop
 {
   public:
-    VirtualLoop(const Configuration& configuration,
-                Netbox& netbox,
-                EventQueue& events,
-                VirtualClock& clock,
-                EndSignal& end);
+    /// Without a duration (ns) the run ends 1 s after the last frame has left.
+    VirtualLoop(std::optional<std::int64_t> duration, EventQueue& events, VirtualClock& clock, EndSignal& end);
+
+    /// One more netbox, which outlives the loop. The inputs of its ports are opened.
+    void Add(Netbox& netbox);
+
+    /// The first input frame enters at this simulated time (ns); where there is no input, that time is `epoch` (ns since 1970).
+    void Align(std::int64_t start, std::int64_t epoch = 0);
+
+    /// Those that join its netboxes.
+    VirtualWires& Wires()
+    {
+        return m_wires;
+    }
 
     int Run() override;
 
   private:
     struct Input
     {
-        Port& port;
+        Netbox* netbox;
+        StationId station;
+        Port* port;
         Reception next;
-        bool ended{false};
     };
 
-    void OpenInputs();
-    void Fetch(Input& input);
-    /// The input with the earliest frame, the first of them in the order of stations; null when all have
-    /// ended.
-    Input* Earliest();
+    /// False when the input has ended.
+    static bool Fetch(Input& input);
+    /// The input with the earliest frame, the first of them in the order in which they were added; the end when all have ended.
+    std::vector<Input>::iterator Earliest();
     /// When the run ends, as far as is known yet.
-    std::int64_t End(const Input* earliest) const;
-    void Enter(Input& input, std::int64_t time);
+    std::int64_t End() const;
+    void RunEvent(std::int64_t due);
+    void Enter(std::vector<Input>::iterator input, std::int64_t time);
+    void HandOver();
 
     std::optional<std::int64_t> m_duration;
-    std::int64_t m_start;
-    Netbox& m_netbox;
     EventQueue& m_events;
     VirtualClock& m_clock;
     EndSignal& m_end;
-    std::vector<Input> m_inputs;
+    VirtualWires m_wires;
+    std::vector<Netbox*> m_netboxes;
+    std::vector<Netbox*> m_ready; ///< those that have frames to hand over
+    std::vector<Input> m_inputs;  ///< those that have not ended
 };
 
 } // namespace netboxit

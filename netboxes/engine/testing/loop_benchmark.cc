@@ -197,7 +197,7 @@ int Run(std::uint64_t frames, double rate, const std::string& records)
     ports.push_back(std::make_unique<BenchmarkPort>("right", 0, 0));
     EndSignal end;
     RealClock clock;
-    Netbox netbox(configuration, std::move(ports), *events, clock);
+    Netbox netbox(configuration, MakeSegment, std::move(ports), *events, clock);
     RealLoop loop(configuration, netbox, *events, clock, end);
     const std::function<void()> stopWhenAllHaveLeft = [&]
     {

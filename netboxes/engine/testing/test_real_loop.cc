@@ -225,7 +225,7 @@ Outcome Pass(const TimedPort::Traffic& traffic,
     ports.push_back(std::make_unique<TimedPort>("other", other, clock));
     const auto& source = static_cast<const TimedPort&>(*ports.front());
     EndSignal end;
-    Netbox netbox(configuration, std::move(ports), *events, clock);
+    Netbox netbox(configuration, MakeSegment, std::move(ports), *events, clock);
     RealLoop loop(configuration, netbox, *events, clock, end);
     const std::function<void()> watch = [&]
     {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "network.h"
+
+#include "joined_port.h"
+#include "netbox_run.h"
+#include "ports.h"
+#include "program.h"
+#include "router.h"
+#include "router_interface.h"
+#include "segment_module.h"
+
+#include <functional>
+#include <map>
+
+namespace netboxit
+{
+
+Network::Network(const NetworkConfiguration& configuration, EventQueue& events)
+    : m_configuration(configuration), m_events(events), m_clock(events),
+      m_loop(configuration.duration, events, m_clock, m_end)
+{
+    for (const auto& netbox : configuration.netboxes)
+    {
+        Add(netbox);
+    }
+    m_loop.Align(configuration.start, configuration.epoch);
+    for (const auto& router : configuration.routers)
+    {
+        m_routers.push_back(std::make_unique<Router>(router, events, m_clock, m_loop.Wires()));
+    }
+    JoinWires();
+}
+
+Network::~Network() = default;
+
+void Network::Add(const Configuration& configuration)
+{
+    UseSeed(configuration.seed);
+    try
+    {
+        m_netboxes.push_back(FromConfiguration(
+            [&]
+            {
+                return std::make_unique<Netbox>(configuration,
+                                                LoadSegment(configuration.technology),
+                                                OpenPorts(configuration, m_end),
+                                                m_events,
+                                                m_clock);
+            }));
+        FromConfiguration([&] { m_loop.Add(*m_netboxes.back()); });
+    }
+    catch (const BadConfiguration& error)
+    {
+        throw BadConfiguration(configuration.name + ": " + error.what());
+    }
+    ScheduleCourse(configuration, *m_netboxes.back());
+}
+
+void Network::JoinWires()
+{
+    /// Ends without a wire, by name: each of them, and how it is joined to another one.
+    struct End
+    {
+        WireEndpoint* endpoint;
+        std::function<void(WireEndpoint&)> join;
+    };
+    std::map<std::string, End> alone;
+    for (const auto& netbox : m_netboxes)
+    {
+        for (StationId station = 0; station < netbox->Ports().size(); ++station)
+        {
+            if (auto* const port = dynamic_cast<JoinedPort*>(netbox->Ports()[station].get()))
+            {
+                port->BelongTo(*netbox, station, m_loop.Wires());
+                alone[port->WireName()] = {port, [port](auto& other) { port->Join(other); }};
+            }
+        }
+    }
+    for (std::size_t number = 0; number < m_routers.size(); ++number)
+    {
+        for (const auto& name : m_configuration.routers[number].interfaces)
+        {
+            auto* const interface = m_routers[number]->Interface(name);
+            alone[interface->WireName()] = {interface, [interface](auto& other) { interface->Join(other); }};
+        }
+    }
+    const auto take = [&](const WireEndName& end)
+    {
+        auto found = alone.extract(end.node + "." + end.port);
+        if (found.empty())
+        {
+            throw BadConfiguration("wires: " + end.node + "." + end.port +
+                                   R"( is no station with a port of kind "joined" and no interface of a router, or has a wire already)");
+        }
+        return std::move(found.mapped());
+    };
+    for (const auto& [left, right] : m_configuration.wires)
+    {
+        const auto here = take(left);
+        const auto there = take(right);
+        here.join(*there.endpoint);
+        there.join(*here.endpoint);
+    }
+    if (!alone.empty())
+    {
+        throw BadConfiguration("wires: none leads to " + alone.begin()->first);
+    }
+}
+
+int Network::Run()
+{
+    try
+    {
+        m_loop.Run();
+    }
+    catch (...)
+    {
+        Conclude();
+        throw;
+    }
+    Conclude();
+    return 0;
+}
+
+void Network::Conclude()
+{
+    for (std::size_t number = 0; number < m_netboxes.size(); ++number)
+    {
+        auto& netbox = *m_netboxes[number];
+        netboxit::Conclude(m_configuration.netboxes[number], netbox, netbox.Statistics());
+    }
+    for (const auto& router : m_routers)
+    {
+        router->Conclude();
+    }
+}
+
+} // namespace netboxit

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "router.h"
+
+#include "router_interface.h"
+
+#include "ns3/simulator.h"
+
+#include <cstring>
+#include <fstream>
+
+namespace netboxit
+{
+
+using std::chrono::nanoseconds;
+
+Router::Router(const RouterConfiguration& configuration,
+               const EventQueue& events,
+               const Clock& clock,
+               VirtualWires& wires)
+    : m_configuration(configuration), m_events(events), m_clock(clock)
+{
+    for (const auto& name : configuration.interfaces)
+    {
+        m_interfaces.emplace(name, std::make_unique<RouterInterface>(*this, configuration.name, name, wires));
+    }
+    try
+    {
+        m_click = std::make_unique<click::ClickRouter>(*this, configuration.configuration, configuration.defines);
+        m_click->Open(std::chrono::milliseconds::zero());
+    }
+    catch (const std::exception& error)
+    {
+        throw BadConfiguration("router " + configuration.name + ": " + error.what());
+    }
+    m_next = ns3::Simulator::ScheduleNow(&Router::Run, this);
+    ScheduleWrites();
+}
+
+Router::~Router() = default;
+
+RouterInterface* Router::Interface(const std::string& name)
+{
+    const auto found = m_interfaces.find(name);
+    return found == m_interfaces.end() ? nullptr : found->second.get();
+}
+
+void Router::Run()
+{
+    const auto now = m_events.NowNs();
+    m_atOnce = now == m_last ? m_atOnce + 1 : 0;
+    m_last = now;
+    if (m_atOnce > MOST_AT_ONCE)
+    {
+        throw std::runtime_error("router " + m_configuration.name + " works on at " +
+                                 std::to_string(static_cast<double>(now) / 1e9) +
+                                 " s without time passing: an element of " + m_configuration.configuration +
+                                 " makes packets as fast as it can; give it a rate");
+    }
+    m_click->Round();
+    m_next.Cancel();
+    if (const auto idle = m_click->Idle())
+    {
+        m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(idle->count()), &Router::Run, this);
+    }
+}
+
+void Router::ScheduleWrites()
+{
+    for (const auto& write : m_configuration.writes)
+    {
+        ns3::Simulator::Schedule(
+            ns3::NanoSeconds(write.at),
+            [this, &write]
+            {
+                const auto answer = m_click->WriteHandler(write.element, write.handler, write.value);
+                if (!answer.done)
+                {
+                    throw BadConfiguration("router " + m_configuration.name + ": " + write.element + "." + write.handler +
+                                           " does not take " + write.value + ": " + answer.messages);
+                }
+                Run();
+            });
+    }
+}
+
+void Router::Conclude()
+{
+    if (m_configuration.statistics.empty())
+    {
+        return;
+    }
+    std::ofstream file(m_configuration.statistics, std::ios::trunc);
+    if (!(file << m_click->Statistics() << std::flush))
+    {
+        throw std::runtime_error("cannot write statistics to " + m_configuration.statistics + ": " + std::strerror(errno));
+    }
+}
+
+nanoseconds Router::Now() const
+{
+    return nanoseconds(m_clock.StampOf(m_events.NowNs()));
+}
+
+std::unique_ptr<click::Device> Router::OpenDevice(const std::string& name, std::chrono::milliseconds)
+{
+    auto* const interface = Interface(name);
+    if (interface == nullptr)
+    {
+        throw click::NoInterface("its configuration names interface '" + name + "', to which no wire leads");
+    }
+    return interface->Open();
+}
+
+std::optional<std::string> Router::HardwareAddress(const std::string& name) const
+{
+    return m_interfaces.contains(name) ? click::DefinedAddress(m_configuration.defines, name) : std::nullopt;
+}
+
+} // namespace netboxit

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "click_router.h"
+#include "clock.h"
+#include "network_configuration.h"
+#include "virtual_wires.h"
+
+#include "ns3/event-id.h"
+
+namespace netboxit
+{
+
+class RouterInterface;
+
+/// A Click router in virtual time. It forwards in no time, as far as its configuration does not wait.
+class Router : public click::Surroundings
+{
+  public:
+    /// Throws BadConfiguration; Click itself may end the process, with its messages and exit status 2.
+    Router(const RouterConfiguration& configuration, const EventQueue& events, const Clock& clock, VirtualWires& wires);
+    ~Router() override;
+
+    /// The end of a wire; null when the router has no interface of this name.
+    RouterInterface* Interface(const std::string& name);
+
+    /// Gives Click what has entered, and the time, and comes again when Click wants to.
+    void Run();
+
+    /// Writes its statistics, if they have a path.
+    void Conclude();
+
+    std::chrono::nanoseconds Now() const override;
+    std::unique_ptr<click::Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) override;
+    std::optional<std::string> HardwareAddress(const std::string& name) const override;
+
+  private:
+    /// Runs of one instant after which a configuration is one that never rests.
+    static constexpr unsigned MOST_AT_ONCE = 1'000'000;
+
+    void ScheduleWrites();
+
+    const RouterConfiguration& m_configuration;
+    const EventQueue& m_events;
+    const Clock& m_clock;
+    std::map<std::string, std::unique_ptr<RouterInterface>> m_interfaces;
+    std::unique_ptr<click::ClickRouter> m_click;
+    ns3::EventId m_next;
+    std::int64_t m_last{-1};
+    unsigned m_atOnce{0};
+};
+
+} // namespace netboxit

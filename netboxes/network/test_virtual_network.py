@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netboxes.engine.virtual import Emulation, EmulationFailed, Netbox, TimedFrame, emulate, udp
+from netboxes.network.virtual_network import End, emulate_network
+from netboxes.technology import technologies
+
+#: Two stations of each technology, as in YAML, and how the first and the second are called.
+SEGMENTS: Mapping[str, tuple[dict[str, Any], str, str]] = {
+    "link": (
+        {"stations": {"a": {}, "b": {}}, "rate": "5 Mbit/s", "delay": "3 ms", "loss": 0.05, "jitter": {"deviation": "1 ms"}},
+        "a",
+        "b",
+    ),
+    "ethernet": ({"stations": {"a": {}, "b": {}}, "medium": "shared"}, "a", "b"),
+    "wifi": (
+        {"stations": {"ap": {"role": "access-point"}, "s": {"role": "station"}}, "standard": "802.11a", "distance": "120 m"},
+        "s",
+        "ap",
+    ),
+    "satellite": (
+        {
+            "stations": {"t": {"role": "terminal"}, "g": {"role": "gateway"}},
+            "delay": "254 ms",
+            "return_rate": "2 Mbit/s",
+            "forward_rate": "10 Mbit/s",
+            "packet_error_rate": 0.01,
+        },
+        "t",
+        "g",
+    ),
+    "wimax": (
+        {"stations": {"ss": {"role": "subscriber"}, "bs": {"role": "base"}}, "distance": "2.5 km", "tx_power": "30 dBm"},
+        "ss",
+        "bs",
+    ),
+    "lte": ({"stations": {"ue": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "400 m"}, "ue", "core"),
+    "pan": ({"stations": {"d": {"role": "device"}, "c": {"role": "coordinator"}}, "distance": "10 m"}, "d", "c"),
+    "pmr": ({"stations": {"t": {}, "base": {"role": "base"}}, "distance": "1 km"}, "t", "base"),
+}
+#: Of some, what a twin has otherwise that ns-3 keeps, or takes, as a default of the process.
+OF_TWINS: Mapping[str, Sequence[tuple[dict[str, Any], dict[str, Any]]]] = {
+    "wifi": [
+        ({"fading": "rayleigh", "doppler": "5 Hz"}, {"fading": "rayleigh", "doppler": "80 Hz"}),
+        (
+            {"mode": "mesh", "stations": {"s": {"role": "mesh-point"}, "ap": {"role": "mesh-point"}}},
+            {"mode": "mesh", "stations": {"s": {"role": "mesh-point"}, "ap": {"role": "mesh-point"}}},
+        ),
+    ],
+}
+CASES = [
+    *((technology, {}, {}) for technology in SEGMENTS if technology != "lte"),
+    *((technology, mine, twin) for technology, cases in OF_TWINS.items() for mine, twin in cases),
+]
+#: Wi-Fi stations have associated by then, LTE's terminals are attached, WiMAX's subscribers ranged.
+START_S, DURATION_S = 3.0, 8.0
+
+
+def netbox(technology: str, frames: Mapping[str, list[TimedFrame]] | None = None, seed: int = 1, **changes: Any) -> Netbox:
+    parameters = technologies()[technology].model_validate(SEGMENTS[technology][0] | changes).model_dump(mode="json")
+    return Netbox(technology, tuple(parameters["stations"]), parameters, frames or {}, seed=seed)
+
+
+def datagrams(count: int, gap_s: float = 0.05, back: bool = False) -> list[TimedFrame]:
+    """Irregular frames between stations 1 and 2, small enough for 802.15.4."""
+    chance = random.Random(7 + back)
+    ends = (2, 1) if back else (1, 2)
+    return [
+        (START_S + round(i * gap_s + chance.uniform(0, gap_s / 2), 6), udp(*ends, chance.randint(20, 60), identification=i))
+        for i in range(count)
+    ]
+
+
+def alone(technology: str, frames: Mapping[str, list[TimedFrame]], seed: int = 1, **changes: Any) -> Emulation:
+    return emulate(technology, SEGMENTS[technology][0] | changes, frames, seed=seed, duration_s=DURATION_S)
+
+
+def same(left: Emulation, right: Emulation) -> None:
+    assert left.statistics["frames"]["delivered"] > 0
+    assert left.received == right.received
+    assert (left.records == right.records).all()
+    assert left.statistics["frames"] == right.statistics["frames"]
+    assert left.statistics["segment"] == right.statistics["segment"]
+
+
+@pytest.mark.parametrize(("technology", "mine", "twin"), CASES)
+def test_a_netbox_beside_others_gives_what_it_gives_alone(technology: str, mine: dict[str, Any], twin: dict[str, Any]) -> None:
+    """Another seed of the same technology, and another technology, are in the process, all with traffic of both directions."""
+    _, first, second = SEGMENTS[technology]
+    other = "link" if technology != "link" else "ethernet"
+    frames = {first: datagrams(60), second: datagrams(60, back=True)}
+    boxes = {
+        "before": netbox(other, {SEGMENTS[other][1]: datagrams(90, 0.03)}),
+        "mine": netbox(technology, frames, **mine),
+        "twin": netbox(technology, frames, seed=5, **twin),
+    }
+    together = emulate_network(boxes, [], DURATION_S)
+    same(together["mine"], alone(technology, frames, **mine))
+    same(together["twin"], alone(technology, frames, seed=5, **twin))
+
+
+def test_a_chain_gives_what_its_segments_give_one_after_another() -> None:
+    """Frames of one direction: what leaves one segment is all that enters the next one."""
+    order = ["wifi", "link", "satellite"]
+    frames = datagrams(80)
+    wires: list[tuple[End, End]] = [((left, SEGMENTS[left][2]), (right, SEGMENTS[right][1])) for left, right in pairwise(order)]
+    boxes = {name: netbox(name, {SEGMENTS[name][1]: frames} if name == order[0] else {}) for name in order}
+    chain = emulate_network(boxes, wires, DURATION_S)
+    for name in order:
+        _, entry, exit_ = SEGMENTS[name]
+        step = emulate(name, SEGMENTS[name][0], {entry: frames}, duration_s=DURATION_S)
+        assert (chain[name].records["fate"] == step.records["fate"]).all()
+        assert (chain[name].records["identity"] == step.records["identity"]).all()
+        frames = step.received[exit_]
+    assert chain[order[-1]].received[SEGMENTS[order[-1]][2]] == frames
+
+
+def test_the_same_seed_gives_the_same_network_to_the_bit() -> None:
+    def once(seed: int) -> list[np.ndarray[Any, Any]]:
+        boxes = {
+            "field": netbox("wifi", {"s": datagrams(80)}, seed=seed),
+            "back": netbox("link", {"b": datagrams(80, back=True)}, seed=seed + 1),
+        }
+        return [ran.records for ran in emulate_network(boxes, [(("field", "ap"), ("back", "a"))], DURATION_S).values()]
+
+    first, again, another = once(1), once(1), once(20)
+    assert all((one == two).all() for one, two in zip(first, again, strict=True))
+    assert any(one.size != two.size or (one != two).any() for one, two in zip(first, another, strict=True))
+
+
+def test_frames_go_both_ways_and_time_adds_up() -> None:
+    """Two lines of 3 ms and 7 ms, one with 1 Mbit/s: the time of a frame is their sum and that of its bytes."""
+    plain: dict[str, Any] = {"stations": {"a": {}, "b": {}}}
+
+    def line(delay: str, frames: Mapping[str, list[TimedFrame]], **more: Any) -> Netbox:
+        parameters = technologies()["link"].model_validate({**plain, "delay": delay, **more}).model_dump(mode="json")
+        return Netbox("link", ("a", "b"), parameters, frames)
+
+    there, back = udp(1, 2, 472), udp(2, 1, 472)
+    ran = emulate_network(
+        {"left": line("3 ms", {"a": [(1.0, there)]}), "right": line("7 ms", {"b": [(2.0, back)]}, rate="1 Mbit/s")},
+        [(("left", "b"), ("right", "a"))],
+        4.0,
+    )
+    ((arrived, frame),) = ran["right"].received["b"]
+    assert frame == there
+    rate_s = arrived - 1.0 - 0.010
+    # Ethernet's header and checksum may count (README of link): 500 bytes of IP at least, 524 with preamble and gap at most.
+    assert 500 * 8 / 1e6 <= rate_s <= 524 * 8 / 1e6
+    ((returned, frame),) = ran["left"].received["a"]
+    assert frame == back
+    assert returned - 2.0 - 0.010 == pytest.approx(rate_s, abs=1e-9)
+
+
+def ring(delays_s: list[float]) -> dict[str, Emulation]:
+    """Netboxes of three stations in a circle; a broadcast enters at the first one's third station."""
+    boxes = {
+        f"n{number}": Netbox(
+            "loopwire", ("in", "out", "tap"), {"delay": delay_s}, {"tap": [(1.0, udp(1, 2))]} if number == 0 else {}
+        )
+        for number, delay_s in enumerate(delays_s)
+    }
+    wires: list[tuple[End, End]] = [((f"n{i}", "out"), (f"n{(i + 1) % len(boxes)}", "in")) for i in range(len(boxes))]
+    return emulate_network(boxes, wires, 1.051)
+
+
+def test_a_circle_that_takes_time_goes_on() -> None:
+    ran = ring([0.001, 0.002, 0.002])
+    # To an address that no bridge knows: one frame each way round for 50 ms, at 5 ms a round, which passes each tap once.
+    assert len(ran["n1"].received["tap"]) == 20
+
+
+def test_a_circle_without_delay_is_refused_and_named() -> None:
+    with pytest.raises(EmulationFailed, match=r"frames go round at 1\.0+ s without time passing, by n0\.in, .*give a netbox"):
+        ring([0.0, 0.0, 0.0])
+
+
+BAD: list[tuple[dict[str, Netbox], list[tuple[End, End]], str]] = [
+    ({"x": netbox("link")}, [(("x", "a"), ("x", "c"))], r"wires: x\.c is no station"),
+    ({"x": netbox("link")}, [(("x", "a"), ("y", "a"))], r"wires: y\.a is no station"),
+    ({"x": netbox("link")}, [(("x", "a"), ("x", "a"))], r"wires: x\.a is no station .*, or has a wire already"),
+    ({"x": Netbox("nothing", ("a",), {})}, [], r"x: technology nothing cannot be loaded"),
+    ({"x": Netbox("../bin/x", ("a",), {})}, [], r"x: technology: \"\.\./bin/x\" is no name of one"),
+]
+
+
+@pytest.mark.parametrize(("boxes", "wires", "message"), BAD)
+def test_a_bad_network_is_refused_in_one_line(boxes: dict[str, Netbox], wires: list[tuple[End, End]], message: str) -> None:
+    with pytest.raises(EmulationFailed, match=message) as refused:
+        emulate_network(boxes, wires, 1.0)
+    assert str(refused.value).count("\n") == 0
