@@ -24,6 +24,10 @@ NODES: Final = 1_879_048_192
 #: For root; of the group one can pass to what one has the name and a right of.
 _PASSED: Final = 0o710
 _ROOTS: Final = 0o700
+#: Between two attempts at a lock.
+_PAUSE_S: Final = 0.01
+#: Characters of a command: as many as tell it from others.
+_SHOWN: Final = 100
 
 
 def taken(descriptor: int, patience_s: float) -> bool:
@@ -35,7 +39,7 @@ def taken(descriptor: int, patience_s: float) -> bool:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(0.01)
+            time.sleep(_PAUSE_S)
         else:
             return True
 
@@ -58,7 +62,7 @@ def _process(pid: int) -> str:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode(errors="backslashreplace")
     except OSError:
         return f"process {pid} took its lock and has ended, and what it started holds it"
-    return f"process {pid} holds its lock ({printable(command[:100])})"  # as much as tells it from others
+    return f"process {pid} holds its lock ({printable(command[:_SHOWN])})"
 
 
 def close_to_users(folder: Path) -> None:

@@ -14,6 +14,10 @@ from typing import Final
 #: LXC's default where containers have a control group namespace of their own, which they have in each kernel since 4.6.
 PROFILE: Final = "lxc-container-default-cgns"
 
+#: The parameter of the kernel's module, and the loaded profiles with their modes (apparmor(7)).
+_ENABLED: Final = Path("/sys/module/apparmor/parameters/enabled")
+_PROFILES: Final = Path("/sys/kernel/security/apparmor/profiles")
+
 
 @dataclass(frozen=True)
 class AppArmor:
@@ -27,11 +31,8 @@ class AppArmor:
     remedy: str = ""
 
 
-def read(
-    enabled: Path = Path("/sys/module/apparmor/parameters/enabled"),
-    profiles: Path = Path("/sys/kernel/security/apparmor/profiles"),
-) -> AppArmor:
-    """Looks at the kernel's files (apparmor(7))."""
+def read(enabled: Path = _ENABLED, profiles: Path = _PROFILES) -> AppArmor:
+    """Looks at the kernel's files."""
     try:
         if enabled.read_text().strip() != "Y":
             return AppArmor(False, "it is off in this kernel", "boot with apparmor=1 security=apparmor")
