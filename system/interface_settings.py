@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
-from typing import Any, Final
+from typing import Any, Final, NotRequired, cast
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+from typing_extensions import TypedDict
 
 #: linux/if.h: what a user sets of an interface's flags, besides IFF_UP.
 _UP: Final = 0x1
@@ -31,13 +32,58 @@ _STATE_FLAGS: Final = 0x01 | 0x08 | 0x20 | 0x40
 _FOREVER: Final = 0xFFFFFFFF
 
 
+class Address(TypedDict):
+    """An address, as `IPRoute.addr` takes it (linux/if_addr.h)."""
+
+    family: int
+    prefixlen: int
+    scope: int
+    address: str
+    local: NotRequired[str]
+    broadcast: NotRequired[str]
+    label: NotRequired[str]
+    IFA_RT_PRIORITY: NotRequired[int]
+    IFA_FLAGS: NotRequired[int]
+    #: In seconds; an address without them is for ever.
+    preferred_lft: NotRequired[int]
+    valid_lft: NotRequired[int]
+
+
+class Route(TypedDict):
+    """A route, as `IPRoute.route` takes it (linux/rtnetlink.h)."""
+
+    family: int
+    tos: int
+    proto: int
+    scope: int
+    type: int
+    table: int
+    #: With its prefix's length; the default route has none.
+    dst: NotRequired[str]
+    gateway: NotRequired[str]
+    priority: NotRequired[int]
+    prefsrc: NotRequired[str]
+    flags: NotRequired[int]
+    #: By their names without RTAX_, in small letters; all are numbers but the congestion control.
+    metrics: NotRequired[dict[str, int | str]]
+
+
+class Neighbour(TypedDict):
+    """A permanent neighbour, as `IPRoute.neigh` takes it (linux/neighbour.h). One that is reached without a MAC has none."""
+
+    family: int
+    dst: str
+    lladdr: str | None
+
+
 @dataclass(frozen=True)
 class Settings:
     """Of one interface."""
 
     name: str
     index: int
-    mac: str
+    #: None: it has none, as a tunnel of IP packets.
+    mac: str | None
     mtu: int
     queue: int
     flags: int
@@ -47,10 +93,10 @@ class Settings:
     features: dict[str, bool]
     #: By their path below /proc/sys/net, `*` in place of the interface's name.
     sysctls: dict[str, str]
-    addresses: list[dict[str, Any]]
+    addresses: list[Address]
     #: A route with several next hops is not one of the interface alone.
-    routes: list[dict[str, Any]]
-    neighbours: list[dict[str, Any]]
+    routes: list[Route]
+    neighbours: list[Neighbour]
 
 
 def read(netlink: IPRoute, index: int) -> Settings:
@@ -176,8 +222,7 @@ def _addresses(netlink: IPRoute, index: int) -> Iterator[Any]:
     yield from reversed([address for address in addresses if address["family"] != AF_INET])
 
 
-def _address(message: Any) -> dict[str, Any]:
-    """As `IPRoute.addr` takes it."""
+def _address(message: Any) -> Address:
     address = {"family": message["family"], "prefixlen": message["prefixlen"], "scope": message["scope"]}
     wanted = {
         "address": message.get("IFA_ADDRESS"),
@@ -190,7 +235,7 @@ def _address(message: Any) -> dict[str, Any]:
     times = message.get("IFA_CACHEINFO") or {}
     if times.get("ifa_valid", _FOREVER) != _FOREVER:
         wanted |= {"preferred_lft": times["ifa_preferred"], "valid_lft": times["ifa_valid"]}
-    return address | {key: value for key, value in wanted.items() if value is not None}
+    return cast("Address", address | {key: value for key, value in wanted.items() if value is not None})
 
 
 def _routes(netlink: IPRoute, index: int) -> Iterator[Any]:
@@ -198,8 +243,7 @@ def _routes(netlink: IPRoute, index: int) -> Iterator[Any]:
     return (route for route in routes if route.get("oif") == index and not route["flags"] & 0x200)
 
 
-def _route(message: Any) -> dict[str, Any]:
-    """As `IPRoute.route` takes it."""
+def _route(message: Any) -> Route:
     route = {key: message[key] for key in ("family", "tos", "proto", "scope", "type")}
     route["table"] = message.get("table") or message["table"]
     if message.get("dst"):
@@ -209,4 +253,4 @@ def _route(message: Any) -> dict[str, Any]:
         route["flags"] = 0x4
     if metrics := message.get("metrics"):
         route["metrics"] = {name.removeprefix("RTAX_").lower(): value for name, value in metrics["attrs"]}
-    return route
+    return cast("Route", route)
