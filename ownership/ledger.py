@@ -10,23 +10,33 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from contracts import durable
 from contracts.errors import NetBoxITError
-
-
-@dataclass(frozen=True)
-class Record:
-    """One object: what kind it is and what names it."""
-
-    kind: str
-    name: str
-    details: dict[str, Any] = field(default_factory=dict)
+from contracts.shapes import OtherShape, Shape, shaped
 
 
 class DamagedLedger(NetBoxITError):
     """A line of a ledger is not what was written there."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One object: what kind it is and what names it. `details` are what else undoing it needs, of a type for each kind."""
+
+    kind: str
+    name: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    def details_as(self, shape: type[Shape]) -> Shape:
+        """The details, held against the type of this kind. Raises DamagedLedger."""
+        try:
+            return shaped(self.details, shape)
+        except OtherShape as error:
+            raise DamagedLedger(
+                f"{self.kind} {self.name}: its line in the lab's ledger is damaged ({error}); see there what it is, remove that "
+                "by hand, and then the lab's folder"
+            ) from error
 
 
 class UndoFailed(NetBoxITError):

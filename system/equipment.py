@@ -15,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-unty
 
 from contracts.errors import NetBoxITError
 from contracts.names import SEALED_INTERFACE, interface_name
-from contracts.plan import EquipmentPlan, Plan
+from contracts.plan import EquipmentKind, EquipmentPlan, Plan
 from ownership.ledger import Ledger, Record
 from system import interface_settings, namespaces, wires
 from system.interface_settings import Settings
@@ -75,19 +75,44 @@ def give_back(records: Collection[Record], notes: list[str]) -> None:
     """
     failures = []
     for record in records:
-        details = record.details
-        if details["boot"] != _boot():
-            continue  # the machine came up since as its own configuration makes it
         try:
-            with wires.netlink_errors(EquipmentFailed, f"equipment {record.name}: give back {details['device']}"):
-                if details["what"] == "nic":
-                    notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(details)]
+            taken = record.details_as(Taken)
+            if taken.boot != _boot():
+                continue  # the machine came up since as its own configuration makes it
+            with wires.netlink_errors(EquipmentFailed, f"equipment {record.name}: give back {taken.device}"):
+                if taken.settings is not None:
+                    notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(taken, taken.settings)]
                 else:
-                    _remove_made(details)
+                    _remove_made(taken)
         except (NetBoxITError, OSError) as error:
             failures.append(str(error))
     if failures:
         raise EquipmentFailed("; ".join(failures))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What the ledger has of a port: where its interface came from, and where it is."""
+
+    what: EquipmentKind
+    node: str
+    #: The interface of this machine, as in the plan.
+    device: str
+    #: The node's.
+    namespace: str
+    interface: str
+    mark: str
+    #: The network that it came from (`network_identity`), and the life of the machine.
+    host: str
+    boot: str
+    #: Of a NIC: as it was before it was touched.
+    settings: Settings | None = None
+    #: Of a tap: interfaces that were made and do not all have the mark yet, by their first names.
+    made: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.what == "nic") != (self.settings is not None) or (self.what == "tap") != bool(self.made):
+            raise ValueError(f"a {self.what} has other details than these")
 
 
 class _Taking:
@@ -100,24 +125,17 @@ class _Taking:
         self.mac = next(interface.mac for interface in node.interfaces if interface.name == port.end.interface)
         self.mark = wires.mark(plan.lab, port.wire)
 
-    def record(self, **details: Any) -> None:
+    def record(self, settings: Settings | None = None, made: tuple[str, ...] = ()) -> None:
         """Before anything is touched."""
-        common = {
-            "what": self.port.kind,
-            "node": self.port.end.node,
-            "device": self.port.device,
-            "namespace": self.namespace,
-            "interface": self.port.end.interface,
-            "mark": self.mark,
-            "host": network_identity(),
-            "boot": _boot(),
-        }
-        self._ledger.add(Record(KIND, self.port.wire, common | details))
+        end, device = self.port.end, self.port.device
+        host, boot = network_identity(), _boot()
+        taken = Taken(self.port.kind, end.node, device, self.namespace, end.interface, self.mark, host, boot, settings, made)
+        self._ledger.add(Record(KIND, self.port.wire, asdict(taken)))
 
 
 def _take_nic(netlink: IPRoute, taking: _Taking) -> None:
     port, index = taking.port, _index(netlink, taking.port.device)
-    taking.record(settings=asdict(interface_settings.read(netlink, index)))
+    taking.record(interface_settings.read(netlink, index))
     netlink.link("property_add", index=index, altname=taking.mark)
     netlink.link("set", index=index, net_ns_fd=str(namespaces.path(taking.namespace)), ifname=port.end.interface)
     with namespaces.entered(taking.namespace), IPRoute() as inside:
@@ -138,7 +156,7 @@ def _make_vxlan(netlink: IPRoute, taking: _Taking) -> None:
     # With link-local addresses the kernel takes frames from that interface alone (drivers/net/vxlan, vxlan_vs_find_vni):
     # what anybody sends to this machine's UDP port comes by another one.
     below = {"vxlan_link": _index(netlink, port.device)} if port.device == SEALED_INTERFACE else {}
-    taking.record(vni=port.vni, udp_port=port.udp_port)
+    taking.record()
     try:
         _make_in_node(
             netlink,
@@ -181,7 +199,7 @@ def _make_tap(netlink: IPRoute, taking: _Taking) -> None:
     """
     port = taking.port
     first, cable = interface_name("nbt", taking.lab, port.name), interface_name("nbx", taking.lab, port.name)
-    taking.record(made=[first, cable])
+    taking.record(made=(first, cable))
     netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=pwd.getpwnam(port.user).pw_uid if port.user else 0)
     tap = _index(netlink, first)
     netlink.link("property_add", index=tap, altname=taking.mark)
@@ -215,18 +233,17 @@ def _redirect(netlink: IPRoute, source: int, target: int) -> None:
     )
 
 
-def _give_nic_back(details: dict[str, Any]) -> Iterator[str]:
-    settings = Settings(**details["settings"])
+def _give_nic_back(taken: Taken, settings: Settings) -> Iterator[str]:
     try:
-        with entered_network(details["host"]), IPRoute() as netlink:
-            yield from _restored(netlink, details, settings)
+        with entered_network(taken.host), IPRoute() as netlink:
+            yield from _restored(netlink, taken, settings)
     except HostNetworkGone as error:
         yield f"{settings.name}: {error}"
 
 
-def _restored(netlink: IPRoute, details: dict[str, Any], settings: Settings) -> Iterator[str]:
-    _bring_home(details, settings)
-    if (link := _marked(netlink, details["mark"])) is None:
+def _restored(netlink: IPRoute, taken: Taken, settings: Settings) -> Iterator[str]:
+    _bring_home(taken, settings)
+    if (link := _marked(netlink, taken.mark)) is None:
         # Recorded and not yet touched, or lost: with its namespace the kernel sends home a NIC and destroys what is virtual.
         if find(netlink, settings.name) is None:
             addresses = ", ".join(address["address"] for address in settings.addresses) or "none"
@@ -241,15 +258,15 @@ def _restored(netlink: IPRoute, details: dict[str, Any], settings: Settings) -> 
         netlink.link("set", index=index, ifname=settings.name)
     if refused := interface_settings.restore(netlink, index, settings):
         yield f"{settings.name}: the kernel refused to put back: {', '.join(refused)}"
-    netlink.link("property_del", index=index, altname=details["mark"])
+    netlink.link("property_del", index=index, altname=taken.mark)
 
 
-def _bring_home(details: dict[str, Any], settings: Settings) -> None:
+def _bring_home(taken: Taken, settings: Settings) -> None:
     """From the node's network, when it is there, into the calling thread's."""
-    if not namespaces.is_there(details["namespace"]):
+    if not namespaces.is_there(taken.namespace):
         return
-    with _OWN_NETWORK.open() as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:
-        if (link := _marked(netlink, details["mark"])) is not None:
+    with _OWN_NETWORK.open() as home, namespaces.entered(taken.namespace), IPRoute() as netlink:
+        if (link := _marked(netlink, taken.mark)) is not None:
             to = {"net_ns_fd": home.fileno(), "ifname": settings.name}
             try:
                 netlink.link("set", index=link["index"], new_ifindex=settings.index, **to)
@@ -257,14 +274,14 @@ def _bring_home(details: dict[str, Any], settings: Settings) -> None:
                 netlink.link("set", index=link["index"], **to)
 
 
-def _remove_made(details: dict[str, Any]) -> None:
-    if namespaces.is_there(details["namespace"]):
-        with namespaces.entered(details["namespace"]), IPRoute() as netlink:
-            _delete(netlink, _marked(netlink, details["mark"]))
-    if details["what"] == "tap":
-        with entered_network(details["host"]), IPRoute() as netlink:
-            _delete(netlink, _marked(netlink, details["mark"]))
-            for name in details["made"]:
+def _remove_made(taken: Taken) -> None:
+    if namespaces.is_there(taken.namespace):
+        with namespaces.entered(taken.namespace), IPRoute() as netlink:
+            _delete(netlink, _marked(netlink, taken.mark))
+    if taken.made:
+        with entered_network(taken.host), IPRoute() as netlink:
+            _delete(netlink, _marked(netlink, taken.mark))
+            for name in taken.made:
                 _delete(netlink, find(netlink, name))
 
 

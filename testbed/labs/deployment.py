@@ -36,7 +36,16 @@ from system import (
 from system.containers import Container
 from system.node_disks import NodeDisk
 from testbed.labs import host_notes
-from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
+from testbed.labs.removal import (
+    ContainerDetails,
+    RingsDetails,
+    container_of,
+    copies_of,
+    disk_of,
+    ledger_file,
+    nodes_folder,
+    undo,
+)
 from testbed.nodes import host_program
 
 #: Is called with each step that begins, in words.
@@ -262,7 +271,7 @@ class Deployment:
         in_memory = [wire.name for wire in wire_plans if wire.kind == "memory"]
         for name in in_memory:
             rings.check_free(self._plan.lab, name, self._folder)
-        self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in in_memory))
+        self._ledger.add(*(Record("rings", name, RingsDetails(lab=self._plan.lab)) for name in in_memory))
         if in_memory and (note := rings.claim()):
             host_notes.add(self._folder, note)
         for name in in_memory:
@@ -296,7 +305,7 @@ class Deployment:
         for node in nodes:
             for group in self._container(node).groups:
                 cores.check_free(group)
-        self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in nodes))
+        self._ledger.add(*(Record("container", node.container, ContainerDetails(node=node.name)) for node in nodes))
         monitors = [containers.start(self._container(node), node.command) for node in nodes]
         for node, monitor in zip(nodes, monitors, strict=True):
             containers.wait_started(self._container(node), monitor)

@@ -13,9 +13,9 @@ from contracts.errors import NetBoxITError
 from contracts.names import SEALED_INTERFACE
 from contracts.plan import EquipmentPlan, Plan
 from ownership import operators, state
-from ownership.ledger import DamagedLedger, Ledger, Record
+from ownership.ledger import DamagedLedger, Ledger
 from system import equipment, interface_facts, interface_use, tunnel
-from system.equipment import KIND, find
+from system.equipment import KIND, Taken, find
 from testbed.labs.removal import ledger_file
 
 
@@ -35,7 +35,7 @@ def problems(plan: Plan) -> list[str]:
 
     What the lab of that name has already is none.
     """
-    taken = {record.name for record in _taken(plan.lab)}
+    taken = _taken(plan.lab)
     wanted = [port for port in plan.equipment if port.wire not in taken]
     with IPRoute() as netlink:
         return [f"{port.name}: {why}" for port in wanted for why in _problems(netlink, port, plan)]
@@ -103,18 +103,19 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
 
 def _elsewhere(device: str) -> str:
     for lab in state.seen_lab_names() or ():
-        for record in _taken(lab):
-            if record.details["device"] == device and record.details["what"] == "nic":
-                return f": lab {lab} has it, as {record.details['node']}.{record.details['interface']}"
+        for taken in _taken(lab).values():
+            if taken.device == device and taken.what == "nic":
+                return f": lab {lab} has it, as {taken.node}.{taken.interface}"
     return ""
 
 
-def _taken(lab: str) -> list[Record]:
-    """The equipment on record of a lab; none where this user may not read the record."""
+def _taken(lab: str) -> dict[str, Taken]:
+    """The equipment on record of a lab by its wires; none where this user may not read the record."""
     try:
-        return [record for record in Ledger(ledger_file(state.labs_folder() / lab)).records() if record.kind == KIND]
+        records = Ledger(ledger_file(state.labs_folder() / lab)).records()
+        return {record.name: record.details_as(Taken) for record in records if record.kind == KIND}
     except (PermissionError, DamagedLedger):
-        return []
+        return {}
 
 
 def _is_user(name: str) -> bool:

@@ -11,11 +11,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from typing_extensions import TypedDict
+
 from ownership import state
 from ownership.ledger import Ledger, Record, Undoer, UndoFailed
 from system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
 from system.containers import Container
 from system.interruption import HeldBack, noted
+
+
+class ContainerDetails(TypedDict):
+    """What a ledger has of a container besides its name."""
+
+    node: str
+
+
+class RingsDetails(TypedDict):
+    """What a ledger has of a memory wire besides its name."""
+
+    lab: str
 
 
 def container_of(folder: Path, node: str, name: str) -> Container:
@@ -102,7 +116,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
     def remove_containers(records: list[Record]) -> None:
         containers.end(folder / "containers", [record.name for record in records])
         for record in records:
-            containers.remove_traces(container_of(folder, record.details["node"], record.name))
+            containers.remove_traces(container_of(folder, record.details_as(ContainerDetails)["node"], record.name))
 
     def give_equipment_back(records: list[Record]) -> None:
         from system import equipment  # netlink, which a lab without equipment does not need
@@ -123,7 +137,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         "container": remove_containers,
         "realtime group": lambda _: realtime_group.release(folder),
         "awake core": _each(lambda record: awake.release(int(record.name), folder)),
-        "rings": _each(lambda record: rings.delete(record.details["lab"], record.name, folder)),
+        "rings": _each(lambda record: rings.delete(record.details_as(RingsDetails)["lab"], record.name, folder)),
         "equipment": give_equipment_back,
         # The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores.
         "wire": lambda _: None,

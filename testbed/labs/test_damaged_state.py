@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from contracts.run_folder import PLAN_FILE
 from ownership import recorded, state
 from ownership.ledger import DamagedLedger, Ledger, UndoFailed
 from ownership.recorded import DamagedRecord
+from system.equipment import Taken
 from testbed import where
 from testbed.changing import unfinished
 from testbed.labs import removal
@@ -118,6 +120,64 @@ def test_a_record_of_an_unknown_kind_or_without_its_details_does_not_keep_the_ot
     removal.ledger_file(folder).write_text("".join(json.dumps(record) + "\n" for record in records))
     with pytest.raises(UndoFailed, match=r"awake core first.*ufo u.*container c"):
         removal.take_down("x")
+
+
+SETTINGS = {
+    **{
+        "name": "eth2",
+        "index": 3,
+        "mac": "02:00:00:00:aa:01",
+        "mtu": 1500,
+        "queue": 1000,
+        "flags": 4097,
+        "group": 0,
+        "alias": "",
+    },
+    **{"altnames": ["enp3s0"], "features": {"tx-checksum-ipv4": True}, "sysctls": {"ipv4/conf/*/rp_filter": "2\n"}},
+    "addresses": [{"family": 2, "prefixlen": 24, "scope": 0, "address": "192.0.2.1", "local": "192.0.2.1", "IFA_FLAGS": 128}],
+    "routes": [
+        {"family": 2, "tos": 0, "proto": 3, "scope": 0, "type": 1, "table": 77, "dst": "10.9.0.0/16", "metrics": {"mtu": 1200}}
+    ],
+    "neighbours": [{"family": 2, "dst": "192.0.2.9", "lladdr": "02:00:00:00:aa:09"}],
+}
+PORT = {"node": "a", "device": "eth2", "namespace": "nb", "interface": "eth0", "mark": "m", "host": "1", "boot": "an earlier one"}
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"what": "nic", "settings": SETTINGS},
+        {"what": "tap", "made": ["nbt", "nbx"]},
+        {"what": "vxlan", "vni": 7},
+    ],
+)
+def test_equipment_that_an_earlier_netboxit_recorded_is_read(details: dict[str, object], folder: Path) -> None:
+    """Of an earlier life of the machine, so that nothing is to be given back."""
+    line = {"kind": "equipment", "name": "w", **PORT, **details}
+    removal.ledger_file(folder).write_text(json.dumps(line) + "\n")
+    (record,) = Ledger(removal.ledger_file(folder)).records()
+    taken = json.loads(json.dumps(asdict(record.details_as(Taken))))
+    assert taken == {"settings": None, "made": [], **PORT, **{key: details[key] for key in details if key != "vni"}}
+    assert removal.take_down("x") == []
+
+
+@pytest.mark.parametrize(
+    ("details", "cause"),
+    [
+        ({"what": "nic"}, "a nic has other details"),
+        ({"what": "tap"}, "a tap has other details"),
+        ({"what": "nic", "settings": SETTINGS | {"routes": [{}]}}, "settings.routes.0.family: Field required"),
+        ({"what": "ufo"}, "what: "),
+    ],
+)
+def test_equipment_whose_line_is_damaged_is_told_and_left_alone(details: dict[str, object], cause: str, folder: Path) -> None:
+    line = {"kind": "equipment", "name": "w", **PORT, **details}
+    removal.ledger_file(folder).write_text(json.dumps(line) + "\n")
+    with pytest.raises(
+        UndoFailed, match=f"equipment w: its line in the lab's ledger is damaged .*{cause}.*; see there what it is"
+    ):
+        removal.take_down("x")
+    assert state.lab_names() == ["x"], "it stays until somebody has looked"
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "/etc", ".", "", "x/../y", "x\0", "a" * 300, "\udcff", "x\n"])
