@@ -17,8 +17,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
@@ -61,11 +61,25 @@ def vtysh(*arguments: str) -> str:
         raise DaemonEnded(f"{' '.join(command)} is not over after {START_DEADLINE_S:g} s: a daemon does not answer") from None
 
 
-def neighbours() -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Neighbour:
+    """A neighbour of OSPF, as ospfd tells of it."""
+
+    #: "Full/DR", say.
+    state: str
+    #: Advertisements that were sent to it and that it has not confirmed.
+    unconfirmed: int
+
+
+def neighbours() -> list[Neighbour]:
     """Those in state Full, and those on a broadcast network that neither end needs to be full with (RFC 2328, 10.4)."""
-    by_address: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
-    entries = [entry for entries in by_address.values() for entry in entries]
-    return [entry for entry in entries if str(entry.get("nbrState", entry.get("state", ""))).startswith(("Full", "2-Way"))]
+    by_address = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
+    all_neighbours = [
+        Neighbour(str(entry.get("nbrState", entry.get("state", ""))), entry.get("linkStateRetransmissionListCounter", 0))
+        for entries in by_address.values()
+        for entry in entries
+    ]
+    return [neighbour for neighbour in all_neighbours if neighbour.state.startswith(("Full", "2-Way"))]
 
 
 class Journal:
@@ -128,13 +142,13 @@ def missing(expected: int, networks: Sequence[str]) -> str:
     return "" if settled(known_neighbours) else "OSPF to settle: routers still advertise what has changed"
 
 
-def settled(neighbours: Sequence[dict[str, Any]]) -> bool:
+def settled(neighbours: Sequence[Neighbour]) -> bool:
     """Whether the paths are those that all routers' costs give: nothing has changed for longer than an advertisement may wait.
 
     A router says again what has changed after its least interval (RFC 2328, 12.4: MinLSInterval), repeats what no neighbour has
     confirmed, and each change has all of them calculate their routes anew.
     """
-    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in neighbours):
+    if any(neighbour.unconfirmed for neighbour in neighbours):
         return False
     if not (answer := vtysh("-c", "show ip ospf json")).lstrip().startswith("{"):
         return True  # a configuration of the user's own, without OSPF
