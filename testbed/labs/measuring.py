@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from contracts import durable
 from contracts.errors import NetBoxITError
-from ownership import state
+from contracts.shapes import shaped
+from ownership import recorded, state
 from system.processes import ProcessIdentity
 
 #: How often a run has each netbox's statistics in its journal.
@@ -22,9 +22,35 @@ class LabMeasured(NetBoxITError):
     """A run is measuring the lab."""
 
 
+@dataclass(frozen=True)
+class _Log:
+    """Where changes by hand are recorded for the run, and since when its times count (CLOCK_REALTIME)."""
+
+    began_ns: int
+    file: str
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """By which run, and by which process of it (`ProcessIdentity`). `stays`: the lab outlives the run."""
+
+    run: str
+    process: str
+    stays: bool = False
+    log: _Log | None = None
+
+    @staticmethod
+    def of(lab: Path) -> _Measured:
+        """Raises FileNotFoundError, DamagedRecord, NoPrivilege."""
+        return recorded.read(lab / _FILE, lambda data: shaped(data, _Measured))
+
+    def write(self, lab: Path) -> None:
+        recorded.put(lab / _FILE, asdict(self))
+
+
 def begin(lab: Path, run: Path, *, stays: bool = False) -> None:
     """From here on this process measures the lab of that folder, for the run of that one. `stays`: the lab outlives the run."""
-    durable.put(lab / _FILE, json.dumps({"run": str(run), "process": str(ProcessIdentity.own()), "stays": stays}))
+    _Measured(str(run), str(ProcessIdentity.own()), stays).write(lab)
 
 
 def claim(lab: Path, run: Path) -> None:
@@ -36,8 +62,7 @@ def claim(lab: Path, run: Path) -> None:
 
 def keep_log(lab: Path, began_ns: int, events: Path) -> None:
     """Changes by hand are recorded also in that file from here on, with times since then (CLOCK_REALTIME)."""
-    measured = json.loads((lab / _FILE).read_text())
-    durable.put(lab / _FILE, json.dumps({**measured, "log": {"began_ns": began_ns, "file": str(events.absolute())}}))
+    replace(_Measured.of(lab), log=_Log(began_ns, str(events.absolute()))).write(lab)
 
 
 def end(lab: Path) -> None:
@@ -48,18 +73,19 @@ def end(lab: Path) -> None:
 def run_of(lab: Path) -> str | None:
     """The folder of the run that measures the lab of that folder just now; None when there is none."""
     measured = _measured(lab)
-    return None if measured is None else str(measured["run"])
+    return None if measured is None else measured.run
 
 
 def log_of(lab: Path) -> tuple[int, Path] | None:
     """What `keep_log` said, while that run goes on."""
-    log = (_measured(lab) or {}).get("log")
-    return None if log is None else (int(log["began_ns"]), Path(log["file"]))
+    measured = _measured(lab)
+    return None if measured is None or measured.log is None else (measured.log.began_ns, Path(measured.log.file))
 
 
 def stays(lab: Path) -> bool:
     """Whether the lab is one that stays up after the run which measures it just now."""
-    return bool((_measured(lab) or {}).get("stays"))
+    measured = _measured(lab)
+    return measured is not None and measured.stays
 
 
 def check_free(lab: Path) -> None:
@@ -82,11 +108,11 @@ def _refuse(lab: Path, why: str) -> None:
         raise LabMeasured(f"lab {lab.name} is measured by the run {run}, whose {why}")
 
 
-def _measured(lab: Path) -> dict[str, Any] | None:
+def _measured(lab: Path) -> _Measured | None:
     """What `begin` and `keep_log` have written; None when the process that wrote it has ended."""
     try:
-        measured: dict[str, Any] = json.loads((lab / _FILE).read_text())
+        measured = _Measured.of(lab)
     except FileNotFoundError:
         return None
-    process = ProcessIdentity.read(measured["process"])
+    process = ProcessIdentity.read(measured.process)
     return measured if process is not None and process.alive() else None

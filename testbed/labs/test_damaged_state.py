@@ -18,7 +18,7 @@ from ownership.recorded import DamagedRecord
 from system.equipment import Taken
 from testbed import where
 from testbed.changing import unfinished
-from testbed.labs import removal
+from testbed.labs import measuring, removal
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.observation.watching import Watch
@@ -50,6 +50,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "unfinished.json": unfinished.of,
     "begun.json": EventLog.of,
     "parts.json": PartsRecord.of,
+    "measured.json": measuring.run_of,
 }
 
 
@@ -123,17 +124,17 @@ def test_a_record_of_an_unknown_kind_or_without_its_details_does_not_keep_the_ot
 
 
 SETTINGS = {
-    **{
-        "name": "eth2",
-        "index": 3,
-        "mac": "02:00:00:00:aa:01",
-        "mtu": 1500,
-        "queue": 1000,
-        "flags": 4097,
-        "group": 0,
-        "alias": "",
-    },
-    **{"altnames": ["enp3s0"], "features": {"tx-checksum-ipv4": True}, "sysctls": {"ipv4/conf/*/rp_filter": "2\n"}},
+    "name": "eth2",
+    "index": 3,
+    "mac": "02:00:00:00:aa:01",
+    "mtu": 1500,
+    "queue": 1000,
+    "flags": 4097,
+    "group": 0,
+    "alias": "",
+    "altnames": ["enp3s0"],
+    "features": {"tx-checksum-ipv4": True},
+    "sysctls": {"ipv4/conf/*/rp_filter": "2\n"},
     "addresses": [{"family": 2, "prefixlen": 24, "scope": 0, "address": "192.0.2.1", "local": "192.0.2.1", "IFA_FLAGS": 128}],
     "routes": [
         {"family": 2, "tos": 0, "proto": 3, "scope": 0, "type": 1, "table": 77, "dst": "10.9.0.0/16", "metrics": {"mtu": 1200}}
