@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from contracts.quantities import TIME
@@ -91,11 +91,6 @@ class HandlerWrite:
 
 
 Change = ParameterChange | WireChange | PowerChange | FreezeChange | ConfigurationChange | HandlerWrite
-
-
-def recorded(change: Change) -> dict[str, Any]:
-    """A change as it is told in records: without a configuration's whole text."""
-    return {key: value for key, value in asdict(change).items() if key != "text"}
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from dataclasses import asdict
+from typing import Any, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from contracts.changes import WireState
+from contracts.changes import Change, WireState
 from contracts.node_status import NodeStatus
 
 
@@ -85,6 +86,20 @@ class ChangeRecord(TypedDict, total=False):
     #: Of a configuration: where it came from.
     file: str
     handler: str
+
+
+class RecordedChange(ChangeRecord):
+    """A change that was made, or tried."""
+
+    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler"]
+    #: For people.
+    words: str
+
+
+def recorded(change: Change, words: str) -> RecordedChange:
+    """A change as it is told in records: without a configuration's whole text. `words` tell it to people."""
+    details = {key: value for key, value in asdict(change).items() if key != "text"}
+    return cast("RecordedChange", {**details, "words": words})
 
 
 class EventRecord(ChangeRecord):

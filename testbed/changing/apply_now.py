@@ -6,12 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from contracts.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
+from contracts.changes import Change, ConfigurationChange, PowerChange, Sequence
 from contracts.durable import NotWritten
 from contracts.errors import BadTopology, NetBoxITError
 from contracts.plan import Plan
+from contracts.run_records import recorded
 from ownership.recorded import beside_topology
 from system.interruption import HeldBack
 from testbed.changing import by_hand, set_command, unfinished
@@ -123,7 +124,7 @@ def _check_configurations(lab: Lab, sequence: Sequence) -> None:
 
 def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -> Made:
     started = time.monotonic()
-    what = cast("Made", {**recorded(change), "words": change.words() + _lost_by(lab, change)})
+    what = recorded(change, change.words() + _lost_by(lab, change))
     try:
         # Half of a change could not be put back.
         with HeldBack():

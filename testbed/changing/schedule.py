@@ -19,10 +19,11 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Self
 
-from contracts.changes import Condition, EventPlan, recorded
+from contracts.changes import Condition, EventPlan
 from contracts.control import RunningStatistics
 from contracts.errors import NetBoxITError
 from contracts.quantities import TIME
+from contracts.run_records import recorded
 from testbed.changing.executor import Executor
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
@@ -157,7 +158,7 @@ class Schedule:
             place = f"at {TIME.write(event.at_s)}" if event.when is None else event.when.words()
             failure = EventFailed(f"event {place}, {words}: {error}")
         why = f" ({event.when.words()})" if event.when else ""
-        self._log.write(at_s, now, {**recorded(event.change), "words": words + why}, str(failure) if failure else None)
+        self._log.write(at_s, now, recorded(event.change, words + why), str(failure) if failure else None)
         if failure:
             raise failure
 

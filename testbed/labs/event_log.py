@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from contracts import durable
 from contracts.run_folder import EVENTS_FILE
@@ -66,8 +66,9 @@ class EventLog:
     def at_s(self, monotonic: float) -> float:
         return monotonic - self._began
 
-    def write(self, at_s: float, started: float, what: Mapping[str, Any], error: str | None = None) -> None:
-        """`started` is when it was begun, on the monotonic clock; now it is over."""
+    def write(self, at_s: float, started: float, what: Mapping[str, object], error: str | None = None) -> None:
+        """`what` are the keys of an `EventRecord` that say what happened. `started` is when it was begun, on the monotonic clock;
+        now it is over."""
         line = {
             "at_s": round(at_s, 6),
             "late_ms": round((started - self.due(at_s)) * 1e3, 3),

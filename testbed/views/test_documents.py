@@ -13,8 +13,9 @@ import pytest
 
 from bench import report
 from bench.test_report import MACHINE, OUTCOMES
-from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange, recorded
+from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange
 from contracts.plan import EquipmentPlan, WireEnd
+from contracts.run_records import recorded
 from testbed.changing.handlers import Element
 from testbed.documents.host import Ability
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
@@ -29,7 +30,7 @@ from tests.documents import result
 
 EXAMINED = examined([Ability("wires", "yes", "made", needed=True), Ability("xdp", "no", "none", "speed", "another kernel")])
 CHANGES: Any = [
-    recorded(change) | {"words": change.words()}
+    recorded(change, change.words())
     for change in (
         ParameterChange("cell", "one.position", [1.0, 2.0, 0.0], "[1 m, 2 m, 0 m]"),
         WireChange("a--b", "down", "a", "b"),
