@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd
@@ -133,8 +133,8 @@ class Agent:
             raise NoPart("no run was prepared through this connection")
         return self._measured
 
-    def up(self, plan: dict[str, Any], owner: str) -> None:
-        """Makes the part, which goes down with the connection unless it is kept."""
+    def up(self, plan: object, owner: str) -> None:
+        """Makes the part of this plan, as JSON. It goes down with the connection unless it is kept. Raises OtherShape."""
         with self._making:
             if self._leaving:
                 raise NoPart("the connection ends")
@@ -334,8 +334,8 @@ def _check_owner(folder: Path, owner: str) -> None:
         )
 
 
-def _facts(lab: str) -> dict[str, Any]:
-    """What planning has to know of this machine, for the lab of that name."""
+def _facts(lab: str) -> dict[str, object]:
+    """What planning has to know of this machine, for the lab of that name: `Facts`, as JSON."""
     from testbed.plans import facts  # and what plans are made with, which other commands do without
 
     return asdict(facts.read(lab))

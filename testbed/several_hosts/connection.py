@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import NoneType
-from typing import IO, Any, Self, TypeVar, cast
+from typing import IO, Self, TypeVar, cast
 
 from contracts.errors import NetBoxITError, WrongInput
 from contracts.shapes import OtherShape, check
@@ -85,7 +85,7 @@ class Connection:
         self.machine, self.name = machine, machine.name
         self._argv = argv or machine.netboxit(["part"])
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, Future[Any]] = {}
+        self._waiting: dict[int, Future[object]] = {}
         self._listeners: dict[int, Callable[[Output | Ended], None]] = {}
         self._lock = threading.Lock()
         self._greeting: Future[str] = Future()
@@ -111,13 +111,13 @@ class Connection:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def request(self, method: str, shape: type[T], *, patience_s: float = _PATIENCE_S, **parameters: Any) -> T:
+    def request(self, method: str, shape: type[T], *, patience_s: float = _PATIENCE_S, **parameters: object) -> T:
         """The result, which is of this shape. Raises as `Answer.result`."""
         return self.begin(method, **parameters).result(shape, patience_s)
 
-    def begin(self, method: str, **parameters: Any) -> Answer:
+    def begin(self, method: str, **parameters: object) -> Answer:
         """Sends a request and does not wait for its answer. Raises NotConnected, LineTooLong."""
-        number, answer = next(self._numbers), Future[Any]()
+        number, answer = next(self._numbers), Future[object]()
         with self._lock:
             self._waiting[number] = answer
         if self._over.is_set():
@@ -268,7 +268,7 @@ class Connection:
 class Answer:
     """The answer to a request. It may still be on its way."""
 
-    def __init__(self, connection: Connection, method: str, future: Future[Any]) -> None:
+    def __init__(self, connection: Connection, method: str, future: Future[object]) -> None:
         self._connection, self._method, self._future = connection, method, future
 
     def result(self, shape: type[T], patience_s: float = _PATIENCE_S) -> T:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddress, ValidationError
 
@@ -89,7 +89,7 @@ def read(file: Path | None) -> Inventory:
     return of_variables(_variables(file), file)
 
 
-def _variables(file: Path) -> dict[str, dict[str, Any]]:
+def _variables(file: Path) -> dict[str, dict[str, object]]:
     """Each machine's variables as Ansible has them."""
     if not file.is_file() or "," in str(file):
         raise BadInventory(f"inventory {file}: there is no such file, or its name has a comma, which Ansible takes for a list")
@@ -152,7 +152,7 @@ class _Variables(BaseModel):
     netboxit_tunnels: Literal["wireguard"] | None = None
 
 
-def of_variables(variables: Mapping[str, Mapping[str, Any]], file: Path | None) -> Inventory:
+def of_variables(variables: Mapping[str, Mapping[str, object]], file: Path | None) -> Inventory:
     """From each machine's variables. Raises BadInventory."""
     machines = {
         name: _listed(name, own, file)
@@ -175,7 +175,7 @@ def of_variables(variables: Mapping[str, Mapping[str, Any]], file: Path | None) 
     return Inventory(here[0], machines, {name: remedy for name in variables if name not in machines}, file)
 
 
-def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
+def _listed(name: str, own: Mapping[str, object], file: Path | None) -> Listed:
     try:
         variables = _Variables.model_validate(own)
     except ValidationError as error:

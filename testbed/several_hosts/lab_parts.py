@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
 from types import NoneType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd, WirePlan
@@ -181,7 +181,7 @@ class LabParts:
         self.everywhere("start_programs", NoneType, self.here.start_programs)
 
     def everywhere(
-        self, method: str, shape: type[T], here: Callable[[], T], patience_s: float = 60.0, **parameters: Any
+        self, method: str, shape: type[T], here: Callable[[], T], patience_s: float = 60.0, **parameters: object
     ) -> dict[str, T]:
         """Calls a method of all parts at a time. Returns their answers by machine; raises the first error."""
         answers = {name: part.ask(method, **parameters) for name, part in self.remote.items()}

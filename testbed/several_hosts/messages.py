@@ -9,7 +9,7 @@ import os
 import select
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, Literal, TypeVar, cast, final
+from typing import Final, Literal, TypeVar, cast, final
 
 from typing_extensions import TypedDict
 
@@ -64,7 +64,8 @@ class Request(TypedDict):
 
     id: int
     method: str
-    parameters: dict[str, Any]
+    #: Read by the method.
+    parameters: dict[str, object]
 
 
 class Alive(TypedDict):
@@ -86,7 +87,8 @@ class Result(TypedDict):
     """The answer to the request of this id."""
 
     id: int
-    result: Any
+    #: Read by whoever asked, who knows the shape that belongs to the method (`connection.Answer`).
+    result: object
 
 
 class Failure(TypedDict):

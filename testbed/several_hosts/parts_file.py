@@ -6,11 +6,10 @@ It is there before any of them is, so that `down` finds them with the inventory 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from contracts import durable
 from contracts.errors import NetBoxITError
@@ -30,12 +29,13 @@ _PATIENCE_S = 120.0
 
 @dataclass(frozen=True)
 class PartsRecord:
-    """Of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`agent.OWNER_FILE`)."""
+    """Of one lab. `owner` is what its parts know it by (`agent.OWNER_FILE`)."""
 
     here: str
     owner: str
     machines: tuple[Machine, ...]
-    plan: dict[str, Any]
+    #: Of the whole, as JSON that only `whole` reads: `down` needs no plan, and goes on where that one is damaged.
+    plan: Mapping[str, object]
 
     @staticmethod
     def of(folder: Path) -> PartsRecord | None:

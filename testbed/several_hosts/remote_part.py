@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
-from typing import IO, Any
+from typing import IO
 
 from contracts.errors import NetBoxITError
 from system.node_files import LONGEST_COPY
@@ -36,7 +36,7 @@ class RemotePart:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    def ask(self, method: str, **parameters: Any) -> Answer:
+    def ask(self, method: str, **parameters: object) -> Answer:
         return self.connection.begin(method, **parameters)
 
     def run(
