@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.statistics import LatenessCounters
 from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
-from testbed.observation.reading import NodeReading, Reading
+from testbed.observation.reading import NodeReading, Reading, Traffic
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
 LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malformed"], str]] = {
@@ -18,6 +18,7 @@ LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malfor
     "oversize_drops": "oversize",
     "malformed": "malformed",
 }
+_DROPS_AT_INTERFACES: Final[tuple[Literal["receive_drops", "send_drops"], ...]] = ("receive_drops", "send_drops")
 
 
 def interval(plan: Plan, before: Reading, now: Reading) -> IntervalLine:
@@ -49,7 +50,7 @@ def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeF
         return _netbox(node, before, now)
     ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
     lost = _grown(before.lost, now.lost) if before.alive else {}
-    for side in ("receive_drops", "send_drops"):
+    for side in _DROPS_AT_INTERFACES:
         port_pairs = ((before.interfaces[name], port) for name, port in now.interfaces.items() if name in before.interfaces)
         if dropped := sum(counted(earlier[side], port[side]) for earlier, port in port_pairs):
             lost[side] = int(dropped)
@@ -77,7 +78,10 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
         "frame": _lateness(earlier_us["frame"], now_us["frame"]),
         "event": _lateness(earlier_us["event"], now_us["event"]),
     }
-    ports = [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]]
+    ports = [
+        _port(port["name"], earlier[port["name"]], port, span_s, counted(earlier[port["name"]]["delay_s"], port["delay_s"]))
+        for port in now.netbox["ports"]
+    ]
     return {
         **_figures(node, now.alive, ports, lost),
         "answers": True,
@@ -87,19 +91,21 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
     }
 
 
-def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], span_s: float) -> Port:
-    """Bits are those of whole Ethernet frames without FCS. The delay is the mean of the frames that left here, in the netbox."""
+def _port(name: str, before: Traffic | None, now: Traffic, span_s: float, delay_s: float | None = None) -> Port:
+    """Bits are those of whole Ethernet frames without FCS.
+
+    `delay_s` is the sum of the times that the frames which left here in the interval were in the netbox; None at an interface.
+    """
     if before is None or span_s <= 0:
         return {"name": name, "in_bit_s": None, "in_frames_s": None, "out_bit_s": None, "out_frames_s": None, "delay_ms": None}
-    grown = {key: counted(before[key], now[key]) for key in ("received_bytes", "received", "sent_bytes", "sent")}
-    delay_s = counted(before["delay_s"], now["delay_s"]) if "delay_s" in now else None
+    sent = counted(before["sent"], now["sent"])
     return {
         "name": name,
-        "in_bit_s": round(grown["received_bytes"] * 8 / span_s, 1),
-        "in_frames_s": round(grown["received"] / span_s, 2),
-        "out_bit_s": round(grown["sent_bytes"] * 8 / span_s, 1),
-        "out_frames_s": round(grown["sent"] / span_s, 2),
-        "delay_ms": round(delay_s * 1e3 / grown["sent"], 4) if delay_s is not None and grown["sent"] else None,
+        "in_bit_s": round(counted(before["received_bytes"], now["received_bytes"]) * 8 / span_s, 1),
+        "in_frames_s": round(counted(before["received"], now["received"]) / span_s, 2),
+        "out_bit_s": round(counted(before["sent_bytes"], now["sent_bytes"]) * 8 / span_s, 1),
+        "out_frames_s": round(sent / span_s, 2),
+        "delay_ms": round(delay_s * 1e3 / sent, 4) if delay_s is not None and sent else None,
     }
 
 

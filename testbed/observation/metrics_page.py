@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from contracts.control import NetboxCounters
 from contracts.plan import NodePlan, Plan
 from testbed.observation.interval import LOST_AT_PORTS, limit_us
-from testbed.observation.reading import NodeReading, Reading
+from testbed.observation.reading import NodeReading, Reading, Traffic
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -63,13 +63,12 @@ METRICS: Final = (
     ),
 )
 
-_PORT_COUNTERS: Final = {
+_PORT_COUNTERS: Final[Mapping[Literal["received", "sent", "received_bytes", "sent_bytes"], str]] = {
     "received": "netboxit_port_received_frames_total",
     "sent": "netboxit_port_sent_frames_total",
     "received_bytes": "netboxit_port_received_bytes_total",
     "sent_bytes": "netboxit_port_sent_bytes_total",
 }
-_REASONS: Final = dict[str, str](LOST_AT_PORTS.items()) | {"receive_drops": "receive", "send_drops": "send"}
 
 
 def page(labs: Iterable[tuple[Plan, Reading]]) -> str:
@@ -92,7 +91,8 @@ def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sampl
     up = now.alive and (node.kind != "netbox" or now.netbox is not None)
     yield "netboxit_node_up", "", {**labels, "kind": node.kind}, int(up)
     for name, port in now.interfaces.items():
-        yield from _of_port({**labels, "port": name}, port)
+        drops = {"receive": port["receive_drops"], "send": port["send_drops"]}
+        yield from _of_port({**labels, "port": name}, port, drops)
     for reason, count in now.lost.items():
         yield "netboxit_node_lost_packets_total", "", {**labels, "reason": reason}, count
     if now.netbox is not None:
@@ -103,7 +103,8 @@ def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sampl
 def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
     for port in counters["ports"]:
         at = {**labels, "port": port["name"]}
-        yield from _of_port(at, port)
+        drops = {reason: port[key] for key, reason in LOST_AT_PORTS.items()}
+        yield from _of_port(at, port, {**drops, "send": port["send_drops"]})
         yield "netboxit_netbox_delay_seconds", "_sum", at, port["delay_s"]
         yield "netboxit_netbox_delay_seconds", "_count", at, port["sent"]
     for reason, count in counters["frames"]["lost"].items():
@@ -121,12 +122,11 @@ def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
         yield "netboxit_netbox_late_total", "", of, late["missed"]
 
 
-def _of_port(labels: Labels, port: Mapping[str, Any]) -> Iterator[Sample]:
+def _of_port(labels: Labels, port: Traffic, drops: Mapping[str, int]) -> Iterator[Sample]:
     for key, name in _PORT_COUNTERS.items():
         yield name, "", labels, port[key]
-    for key, reason in _REASONS.items():
-        if key in port:
-            yield "netboxit_port_dropped_frames_total", "", {**labels, "reason": reason}, port[key]
+    for reason, count in drops.items():
+        yield "netboxit_port_dropped_frames_total", "", {**labels, "reason": reason}, count
 
 
 def _labels(labels: Labels) -> str:

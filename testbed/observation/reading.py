@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from typing_extensions import TypedDict
+
 from contracts.control import NetboxCounters
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan
@@ -28,10 +30,25 @@ from testbed.nodes.control import Control, ControlFailed
 _SWITCH_SHARE: Final = 0.02
 _TIMEOUT_S: Final = 1.0
 _SWITCH_DEADLINE_S: Final = 10.0
-#: Columns of /proc/net/dev (proc(5)).
-_DEV_COLUMNS: Final = {"received_bytes": 0, "received": 1, "receive_drops": 3, "sent_bytes": 8, "sent": 9, "send_drops": 11}
 #: Of the kernel's IP layer, what is lost there.
 _IP_LOSSES: Final = {"InDiscards": "in_discards", "OutDiscards": "out_discards", "OutNoRoutes": "no_route"}
+
+
+class Traffic(TypedDict):
+    """What a port of a netbox and an interface of the kernel count alike. Bytes are those of Ethernet frames without FCS."""
+
+    received_bytes: int
+    #: Frames.
+    received: int
+    sent_bytes: int
+    sent: int
+
+
+class InterfaceCounters(Traffic):
+    """Of an interface of the kernel."""
+
+    receive_drops: int
+    send_drops: int
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class NodeReading:
     #: A netbox's answer; None while it does not answer.
     netbox: NetboxCounters | None = None
     #: Of the kernel's interfaces, by their names.
-    interfaces: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    interfaces: Mapping[str, InterfaceCounters] = field(default_factory=dict)
     #: What a router, switch or host lost, by reason: for a Click router the handlers named `drops`.
     lost: Mapping[str, int] = field(default_factory=dict)
 
@@ -168,7 +185,7 @@ class _Switch:
         self._next_s = time.monotonic() + (time.monotonic() - began) / _SWITCH_SHARE
 
 
-def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, InterfaceCounters], dict[str, int]]:
     wanted = {interface.name for interface in lab.plan.kernel_interfaces(node)}
     with suppress(namespaces.NamespaceFailed), namespaces.entered(node.namespace):
         own = Path("/proc/thread-self/net")
@@ -176,12 +193,21 @@ def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[s
     return {}, {}
 
 
-def parse_dev(text: str, wanted: set[str]) -> dict[str, dict[str, int]]:
-    """/proc/net/dev: what its interfaces counted, by the names of netbox ports' counters."""
+def parse_dev(text: str, wanted: set[str]) -> dict[str, InterfaceCounters]:
+    """/proc/net/dev (proc(5)): what its interfaces counted."""
     lines = (line.partition(":") for line in text.removesuffix("\n").split("\n")[2:])
     counted = {name.strip(): list(map(int, values.split())) for name, _, values in lines}
     return {
-        name: {key: columns[place] for key, place in _DEV_COLUMNS.items()} for name, columns in counted.items() if name in wanted
+        name: {
+            "received_bytes": columns[0],
+            "received": columns[1],
+            "receive_drops": columns[3],
+            "sent_bytes": columns[8],
+            "sent": columns[9],
+            "send_drops": columns[11],
+        }
+        for name, columns in counted.items()
+        if name in wanted
     }
 
 

@@ -17,7 +17,7 @@ from results.conftest import netbox_files
 from testbed.documents import kinds
 from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
-from testbed.observation.reading import NodeReading, Reading, parse_dev, parse_snmp
+from testbed.observation.reading import InterfaceCounters, NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.watching import WatchedLab
 from testbed.views.watch_view import picture
 from tests.documents import documents
@@ -139,10 +139,22 @@ def test_hosts_and_routers_have_what_the_kernel_and_click_count(plan: Plan) -> N
         "eth0": {"received_bytes": 1500, "received": 10, "receive_drops": 2, "sent_bytes": 3000, "sent": 20, "send_drops": 1}
     }
     assert parse_snmp(SNMP) == {"in_discards": 3, "out_discards": 0, "no_route": 7}
-    nothing = {"eth0": dict.fromkeys(ports["eth0"], 0)}
+    nothing: InterfaceCounters = {
+        "received_bytes": 0,
+        "received": 0,
+        "receive_drops": 0,
+        "sent_bytes": 0,
+        "sent": 0,
+        "send_drops": 0,
+    }
     told = interval(
         plan,
-        reading(0, None, a=NodeReading(0, True, None, nothing, {"no_route": 5}), meoc=NodeReading(0, True, lost={"q.drops": 1})),
+        reading(
+            0,
+            None,
+            a=NodeReading(0, True, None, {"eth0": nothing}, {"no_route": 5}),
+            meoc=NodeReading(0, True, lost={"q.drops": 1}),
+        ),
         reading(
             1,
             None,

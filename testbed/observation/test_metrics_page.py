@@ -16,7 +16,7 @@ from contracts.installation import CHECKOUT
 from contracts.plan import Plan
 from testbed.observation.metrics_page import METRICS, page
 from testbed.observation.metrics_server import MetricsServer, PortTaken
-from testbed.observation.reading import NodeReading
+from testbed.observation.reading import InterfaceCounters, NodeReading
 from testbed.observation.test_interval import counters, late, plan, reading
 
 __all__ = ["plan"]
@@ -37,7 +37,15 @@ def samples(text: str) -> dict[tuple[str, str], float]:
 
 
 def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) -> None:
-    ports = {"eth0": {"received_bytes": 1, "received": 2, "receive_drops": 3, "sent_bytes": 4, "sent": 5, "send_drops": 6}}
+    counted: InterfaceCounters = {
+        "received_bytes": 1,
+        "received": 2,
+        "receive_drops": 3,
+        "sent_bytes": 4,
+        "sent": 5,
+        "send_drops": 6,
+    }
+    ports = {"eth0": counted}
     now = reading(
         1,
         counters(10, 0.5, frame=late(10, 2, (1, 5, 8, 10)), on_air=7),
