@@ -3,21 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, TypeGuard
 
-#: What only its writer knows the keys of: an event's own, in base units, or a technology's statistics.
-Details = dict[str, Any]
+from typing_extensions import TypedDict
+
+from contracts.statistics import Details, Measure
 
 _NOT_DETAILS = frozenset({"at_s", "event", "station"})
 
 
-def details(event: Mapping[str, Any]) -> Details:
+class AnnouncedEvent(TypedDict):
+    """A line of a journal that tells of an event; further keys are the event's own."""
+
+    at_s: Measure
+    event: str
+    station: NotRequired[str | None]
+
+
+def is_event(line: Details) -> TypeGuard[AnnouncedEvent]:
+    """Whether a line of a journal tells of an event; a node can write anything into its own."""
+    return (
+        isinstance(line.get("at_s"), int | float)
+        and isinstance(line.get("event"), str)
+        and isinstance(line.get("station"), str | None)
+    )
+
+
+def details(event: AnnouncedEvent) -> Details:
     """What an event says besides its time, its name and its station."""
     return {key: value for key, value in event.items() if key not in _NOT_DETAILS}
 
 
-def words(node: str, event: Mapping[str, Any]) -> str:
+def words(node: str, event: AnnouncedEvent) -> str:
     """ "field.responder: link down (reason out of range)" """
     place = node if event.get("station") is None else f"{node}.{event['station']}"
     own = details(event)
@@ -26,7 +43,7 @@ def words(node: str, event: Mapping[str, Any]) -> str:
     if event["event"] in ("route", "route_gone") and (paths := _paths(own.get("paths"))) is not None:
         return f"{place}: {own.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {paths}"
     more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in own.items())
-    return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
+    return f"{place}: {event['event'].replace('_', ' ')}{f' ({more})' if more else ''}"
 
 
 def _paths(value: Any) -> str | None:

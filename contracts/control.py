@@ -6,13 +6,14 @@ Its `status` is contracts.node_status.NetboxStatus. Further keys of an answer ar
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from typing_extensions import TypedDict
 
-from contracts.announced import Details
+from contracts.announced import AnnouncedEvent
 from contracts.statistics import (
     Count,
+    Details,
     FrameCounters,
     FrameRecords,
     JournalLines,
@@ -43,14 +44,6 @@ class NetboxCounters(TypedDict):
     scheduler: ThreadUsage
 
 
-class NetboxEvent(TypedDict):
-    """A line of the journal; further keys are the event's own."""
-
-    at_s: Measure
-    event: str
-    station: NotRequired[str]
-
-
 class Neighbours(TypedDict):
     """What the neighbour proxy did."""
 
@@ -65,7 +58,7 @@ class RunningStatistics(NetboxCounters):
     records: FrameRecords
     journal: JournalLines
     #: The latest ones.
-    events: list[NetboxEvent]
+    events: list[AnnouncedEvent]
     #: Null where the segment has no neighbour proxy.
     neighbours: Neighbours | None
     #: The technology's own.

@@ -6,18 +6,18 @@ Counts are of frames. They begin with the network's time, or with the traffic wh
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
-
-from contracts.announced import Details
 
 #: What a 64-bit counter can hold, and the difference of two.
 Count = Annotated[int, Field(ge=-(2**63), lt=2**64)]
 Counts = dict[str, Count]
 #: What is measured. A larger number is no measurement, and sums of such numbers would be none.
 Measure = Annotated[float, Field(ge=-1e100, le=1e100)]
+#: What only its writer knows the keys of: a technology's statistics, or what is an event's own, in base units.
+Details = dict[str, Any]
 
 
 class NetboxPort(TypedDict):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.announced import words
+from contracts.announced import is_event, words
 
 A_PATH = {"gateway": "10.9.0.1", "interface": "backhaul"}
 
@@ -28,4 +28,10 @@ A_PATH = {"gateway": "10.9.0.1", "interface": "backhaul"}
     ],
 )
 def test_an_event_is_told_in_words(event: dict[str, Any], told: str) -> None:
-    assert words("field", {"at_s": 1.0, **event}) == told
+    line = {"at_s": 1.0, **event}
+    assert is_event(line) and words("field", line) == told
+
+
+@pytest.mark.parametrize("wrong", [{"at_s": "1"}, {"at_s": None}, {"event": 1}, {"event": None}, {"station": ["fr1"]}])
+def test_what_no_node_of_ours_writes_is_no_event(wrong: dict[str, Any]) -> None:
+    assert not is_event({"at_s": 1.0, "event": "link_up", **wrong})

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from contracts.announced import Details
+from contracts.announced import AnnouncedEvent, is_event
+from contracts.statistics import Details
 
 #: Of `series.parquet`: one number of a netbox or of one of its stations (null: of the whole segment) at one time of the run.
 SERIES = {"netbox": pl.String, "station": pl.String, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
@@ -26,7 +27,7 @@ class Journal:
     """One netbox's: when it began (CLOCK_REALTIME), what happened, and samples of statistics, both by seconds since then."""
 
     began_ns: int
-    events: list[Details] = field(default_factory=list)
+    events: list[AnnouncedEvent] = field(default_factory=list)
     samples: list[tuple[float, Details]] = field(default_factory=list)
 
     def offset_s(self, began_ns: int) -> float:
@@ -51,8 +52,8 @@ def read(*paths: Path) -> Journal | None:
             later_s = (line["began_ns"] - journal.began_ns) / 1e9
         elif not isinstance(line.get("at_s"), int | float) or abs(line["at_s"]) > _LONGEST_S:
             continue
-        elif isinstance(line.get("event"), str) and isinstance(line.get("station"), str | None):
-            journal.events.append(line | {"at_s": line["at_s"] + later_s})
+        elif is_event(line):
+            journal.events.append({**line, "at_s": line["at_s"] + later_s})
         elif isinstance(line.get("statistics"), dict) and line["at_s"] + later_s > latest_s + _CLOSEST_S:
             latest_s = line["at_s"] + later_s
             journal.samples.append((latest_s, line["statistics"]))
@@ -96,7 +97,7 @@ def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SERIES, orient="row")
 
 
-def _numbers(statistics: Mapping[str, object]) -> Iterator[tuple[str | None, str, float]]:
+def _numbers(statistics: Details) -> Iterator[tuple[str | None, str, float]]:
     """Station (None: the segment), name and value."""
     for name, value in _flattened({key: value for key, value in statistics.items() if key != "stations"}):
         yield None, name, value

@@ -8,10 +8,10 @@ from typing import Final, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from contracts import statistics
-from contracts.announced import Details
 from contracts.document import Document
 from contracts.flow import Direction
 from contracts.machines import ClockReading
+from contracts.statistics import Details
 
 Status = Literal["valid", "degraded", "invalid"]
 

@@ -210,7 +210,7 @@ def test_a_missing_capture_at_a_tunnels_end_makes_the_run_invalid(two_machines: 
 
 def test_a_node_that_nobody_places_is_on_the_controller() -> None:
     machines = ONE_MACHINE
-    told = Journal(START_NS, [{"at_s": 1.0}], [])
+    told = Journal(START_NS, [{"at_s": 1.0, "event": "link_up"}], [])
     assert machines.journal("anybody", told) is told
     assert machines.error_ns("anybody", "other") == 0
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from contracts import announced
 from contracts.run_folder import JOURNAL_FILE
+from contracts.run_records import EventRecord
+from contracts.shapes import OtherShape, shaped
+from contracts.statistics import Details
 from ownership.recorded import DamagedRecord
 from system import node_files
 from testbed.changing import unfinished
@@ -82,17 +84,21 @@ class EventReader:
         events: list[Event] = []
         for node, tail in self._journals.items():
             for line in tail.lines():
-                with suppress(KeyError, TypeError, ValueError, OverflowError):  # a node can write anything into its own file
-                    at_s = float(line["at_s"]) + (tail.began_ns - self.began_ns) / 1e9
-                    if _EARLIEST_S <= at_s < math.inf and _is_words(line):
+                if not announced.is_event(line):
+                    continue
+                with suppress(OverflowError):  # a node can write any number into its own file
+                    at_s = line["at_s"] + (tail.began_ns - self.began_ns) / 1e9
+                    if _EARLIEST_S <= at_s < math.inf:
                         events.append(self._event(at_s, node, line["event"], announced.words(node, line), line.get("station")))
         if log.file != self._log.path:
             self._log = _Tail(log.file)  # a run has begun in this lab
         for line in self._log.lines():
-            # What a netbox was told is in its own journal.
-            if "kind" in line and (line["kind"] != "parameter" or line.get("error")):
-                words = line["words"] + (f": {line['error']}" if line.get("error") else "")
-                events.append(self._event(line["at_s"], None, line["kind"], words, None))
+            with suppress(OtherShape):  # of another version
+                change = shaped(line, EventRecord)
+                # What a netbox was told is in its own journal.
+                if change["kind"] != "parameter" or change.get("error"):
+                    words = change["words"] + (f": {change['error']}" if change.get("error") else "")
+                    events.append(self._event(change["at_s"], None, change["kind"], words, None))
         return sorted(events, key=lambda event: event["at_s"])
 
     def _event(self, at_s: float, node: str | None, event: str, words: str, station: str | None) -> Event:
@@ -107,11 +113,6 @@ class EventReader:
         }
 
 
-def _is_words(line: Mapping[str, Any]) -> bool:
-    """Whether its event and its station are words: a node can write anything."""
-    return isinstance(line["event"], str) and isinstance(line.get("station"), str | None)
-
-
 class _Tail:
     """The lines of a file of JSON that are new since the last look. One that is shorter, or begins otherwise, was begun anew."""
 
@@ -122,7 +123,7 @@ class _Tail:
         self._place: int | None = None
         self._rest = b""
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[Details]:
         try:
             file = node_files.opened(self.path)
         except (OSError, node_files.NodeFileInTheWay):
@@ -147,7 +148,7 @@ def _began_ns(start: bytes) -> int:
     return began_ns if isinstance(began_ns := first.get("began_ns"), int) else 0
 
 
-def _parsed(text: bytes) -> dict[str, Any] | None:
+def _parsed(text: bytes) -> Details | None:
     try:
         line = json.loads(text)
     except ValueError:  # the first one may be cut off, and what a node writes may be anything

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 import pytest
 
+from contracts.announced import details
 from contracts.control import RunningStatistics
 from contracts.run_folder import JOURNAL_FILE
 from results import journal, records
@@ -147,7 +148,7 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
     assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(5, 25))
     netbox_journal = journal.read(kept(lab, JOURNAL_FILE))
     assert netbox_journal is not None and [event["event"] for event in netbox_journal.events] == ["link_down", "link_up"]
-    assert netbox_journal.events[0]["reason"] == "out of range"
+    assert details(netbox_journal.events[0])["reason"] == "out of range"
     assert netbox_journal.events[0]["at_s"] + netbox_journal.offset_s(measured_run.log.began_ns) == pytest.approx(0.0, abs=0.01)
     assert netbox_journal.events[0]["at_s"] + netbox_journal.offset_s(measured_run.log.began_ns) <= 0.0
     statistics = json.loads(kept(lab, "statistics.json").read_text())
