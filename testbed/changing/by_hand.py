@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from contracts.errors import NetBoxITError
-from contracts.netbox_configuration import netbox_configuration
+from contracts.netbox_configuration import Parameters, netbox_configuration
 from contracts.plan import NodePlan
 from contracts.run_folder import JOURNAL_FILE
 from netboxes.technology import technology_of
@@ -36,16 +35,16 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
     ]
 
 
-def _starts_with(parameters: Mapping[str, Any], name: str) -> Any:
+def _starts_with(parameters: Parameters, name: str) -> object:
     """The value of "distance", or of "responder.position"."""
     station, _, key = name.rpartition(".")
-    of = parameters.get("stations", {}).get(station, {}) if station else parameters
+    of: Parameters = parameters.get("stations", {}).get(station, {}) if station else parameters
     return of.get(key, _MISSING)
 
 
-def _latest(folder: Path) -> dict[str, Any]:
+def _latest(folder: Path) -> Parameters:
     """The last value of each parameter that was set, by the journal."""
-    latest: dict[str, Any] = {}
+    latest: Parameters = {}
     with suppress(FileNotFoundError, NetBoxITError):
         for line in node_files.read(folder / JOURNAL_FILE).splitlines():
             with suppress(ValueError):  # being written

@@ -13,6 +13,7 @@ from typing import Any
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+from typing_extensions import TypedDict
 
 from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd
 from system import namespaces, wires
@@ -109,7 +110,14 @@ def _owners(plan: Plan) -> Mapping[str, str]:
     }
 
 
-def _address(text: str) -> dict[str, Any]:
+class _Address(TypedDict):
+    """As pyroute2 is given it."""
+
+    address: str
+    prefixlen: int
+
+
+def _address(text: str) -> _Address:
     address = ipaddress.ip_interface(text)
     return {"address": str(address.ip), "prefixlen": address.network.prefixlen}
 
