@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Final, Literal, TypeVar, cast
 
 from contracts.statistics import Count, FrameCounters, LatenessCounters, NetboxStatistics
 
 #: Counters are added. Of percentiles the largest is taken, which is no less than that of all samples.
-_WORST: Final = ("p50", "p90", "p99", "p99_9", "max")
+_WORST: Final[tuple[Literal["p50", "p90", "p99", "p99_9", "max"], ...]] = ("p50", "p90", "p99", "p99_9", "max")
 #: Frames that were inside when the power went.
 POWER: Final = "power"
+
+#: A TypedDict of counters.
+Counters = TypeVar("Counters", bound=Mapping[str, object])
 
 
 def combined(starts: Sequence[NetboxStatistics | None]) -> NetboxStatistics | None:
@@ -51,11 +54,13 @@ def _combined(starts: Sequence[NetboxStatistics]) -> NetboxStatistics:
     return {**totals, "scheduler": _added(usages)} if usages else totals
 
 
-def _added(counted: Sequence[Mapping[str, Any]]) -> Any:
+def _added(counted: Sequence[Counters]) -> Counters:
     """The sum of each counter; what is no number, as a port's name, is the same in all of them."""
-    return {
-        key: value if isinstance(value, str) else sum(counters[key] for counters in counted) for key, value in counted[-1].items()
+    numbers = cast("Sequence[Mapping[str, float]]", counted)
+    sums = {
+        key: value if isinstance(value, str) else sum(counters[key] for counters in numbers) for key, value in counted[-1].items()
     }
+    return cast("Counters", sums)
 
 
 def _frames(counted: Sequence[FrameCounters]) -> FrameCounters:
@@ -72,11 +77,15 @@ def _frames(counted: Sequence[FrameCounters]) -> FrameCounters:
     }
 
 
-def _lateness(measured: Sequence[Mapping[str, Any]]) -> LatenessCounters:
+def _lateness(measured: Sequence[LatenessCounters]) -> LatenessCounters:
     """Without the histogram."""
-    values = {key: [lateness[key] for lateness in measured if key in lateness] for key in _WORST}
-    worst = {key: max(figures) for key, figures in values.items() if figures}
-    return cast(
-        LatenessCounters,
-        {**_added([{key: lateness[key] for key in ("count", "missed", "sum")} for lateness in measured]), "up_to": [], **worst},
-    )
+    combined: LatenessCounters = {
+        "count": sum(lateness["count"] for lateness in measured),
+        "missed": sum(lateness["missed"] for lateness in measured),
+        "sum": sum(lateness["sum"] for lateness in measured),
+        "up_to": [],
+    }
+    for key in _WORST:
+        if figures := [lateness[key] for lateness in measured if key in lateness]:
+            combined[key] = max(figures)
+    return combined
