@@ -57,10 +57,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """A figure of a flow for the top of the report, beside the flow's delay."""
+    """A figure for the top of the report: of a flow, beside the flow's delay, or of the whole run."""
 
-    flow: str
-    direction: Direction
+    flow: str | None
+    direction: Direction | None
     label: str
     value: str
     note: str
@@ -74,7 +74,7 @@ class Findings:
     entries: Sequence[Mapping[str, object]]
     #: The most important flow first.
     key_figures: Sequence[KeyFigure] = ()
-    #: Makes the variables of the analysis's template.
+    #: Makes the variables of the analysis's template, a TypedDict of its own.
     drawn: Callable[[], Mapping[str, object]] = dict
 
 

@@ -6,19 +6,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib import rc_context
+from typing_extensions import TypedDict
 
 from contracts.run_records import MachineShare
 from results.chart_style import PALETTE, STYLE, as_svg, panels
-from results.metrics_document import MachineClock, Metrics, Tunnel
+from results.metrics_document import MachineClock, Metrics, Summary, Tunnel, TunnelDirection
 from results.run_folder import RunFolder
 
 
-def between_machines(run: RunFolder, document: Metrics) -> dict[str, object] | None:
-    """What the template needs; None for a run on one machine."""
+class MachineOfRun(MachineClock):
+    """A machine and its clock. What is null is not known."""
+
+    name: str
+    nodes: list[str]
+    processor: str | None
+    kernel: str | None
+    steal_ratio: float | None
+
+
+class DirectionOfWire(TunnelDirection):
+    wire: str
+    kind: str
+    mtu: int
+
+
+class BetweenMachines(TypedDict):
+    """What the template is given. Charts are SVG, null where nothing is known to be drawn."""
+
+    #: The controller's name.
+    here: str
+    machines: list[MachineOfRun]
+    directions: list[DirectionOfWire]
+    tunnels: list[Tunnel]
+    tunnel_chart: str | None
+    clock_chart: str | None
+    #: What one-way delays of flows may be wrong by.
+    errors_ms: list[float]
+    #: Of each frame's time outside of netboxes, what it spent between machines, and the rest.
+    overhead: Summary | None
+    rest: Summary | None
+
+
+def between_machines(run: RunFolder, document: Metrics) -> BetweenMachines | None:
+    """None for a run on one machine."""
     if "machines" not in document:
         return None
     here = document["machines"]["here"]
-    directions = [
+    directions: list[DirectionOfWire] = [
         {"wire": tunnel["wire"], "kind": tunnel["kind"], "mtu": tunnel["mtu"], **direction}
         for tunnel in document["tunnels"]
         for direction in tunnel["directions"]
@@ -26,7 +60,7 @@ def between_machines(run: RunFolder, document: Metrics) -> dict[str, object] | N
     others = {name: clock for name, clock in document["machines"]["hosts"].items() if name != here}
     return {
         "here": here,
-        "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in document["machines"]["hosts"].items()],
+        "machines": [_machine(run, name, clock) for name, clock in document["machines"]["hosts"].items()],
         "directions": directions,
         "tunnels": document["tunnels"],
         "tunnel_chart": _tunnel_chart(document["tunnels"]) if any(direction["delay_us"] for direction in directions) else None,
@@ -37,11 +71,13 @@ def between_machines(run: RunFolder, document: Metrics) -> dict[str, object] | N
     }
 
 
-def _machine(run: RunFolder, name: str) -> dict[str, object]:
+def _machine(run: RunFolder, name: str, clock: MachineClock) -> MachineOfRun:
     environment = run.machines.record["hosts"][name].get("environment", {})
     processor, kernel = environment.get("processor", {}), environment.get("kernel", {})
     share: MachineShare = run.lab if name == run.machines.record["here"] else run.lab.get("hosts", {}).get(name, {})
     return {
+        **clock,
+        "name": name,
         "nodes": [node.name for node in run.plan.nodes if node.host == name],
         "processor": f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None,
         "kernel": kernel.get("release"),

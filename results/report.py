@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -12,17 +13,19 @@ from markupsafe import Markup
 
 from contracts import durable
 from contracts.errors import printable_lines
+from contracts.flow import Direction
+from contracts.plan import Plan
 from contracts.run_folder import REFERENCE_FILE, REPORT_FILE, TOPOLOGY_FILE
 from results import charts, metrics, reference
 from results.application_analysis import ApplicationAnalysis, Findings, KeyFigure
 from results.counters import Series
-from results.machines_report import between_machines
-from results.metrics_document import Flow, Metrics, Segment
+from results.machines_report import BetweenMachines, between_machines
+from results.metrics_document import Flow, Loss, Metrics, Miss, Segment
 from results.network_picture import network_words, picture, rightmost, topology_data
-from results.run_course import course
+from results.run_course import Course, course
 from results.run_folder import Measured, RunFolder
 from results.statistics import Values
-from results.surroundings import describe, table_of_files
+from results.surroundings import FileOfRun, describe, table_of_files
 
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.
@@ -35,6 +38,66 @@ _CONVERSATIONS_DRAWN = 6
 
 #: Key figures of one application.
 _KEY_FIGURES = 2
+
+
+class LossOfFlow(Loss):
+    flow: str
+    direction: Direction
+
+
+class MissOfNetbox(Miss):
+    netbox: str
+
+
+@dataclass(frozen=True)
+class ComparedFigure:
+    """A row of a comparison: the figure for each flow, None where the reference or the run has none."""
+
+    title: str
+    cells: Sequence[reference.Comparison | None]
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """A run beside its reference: one row a figure, one group of columns a flow."""
+
+    flows: Sequence[tuple[Direction, str]]
+    rows: Sequence[ComparedFigure]
+
+
+class Page(Metrics, Course):
+    """What the template is given: all that metrics.json says, and what is made of it for people. Charts are SVG."""
+
+    plan: Plan
+    #: Empty where it is not known.
+    started: str
+    ended: str
+    #: The name of the run folder.
+    folder: str
+    key_figures: Sequence[KeyFigure]
+    network: str
+    #: Flows whose frames took several paths.
+    paths: Sequence[Flow]
+    path_changes_shown: int
+    losses: Sequence[LossOfFlow]
+    reference: reference.Reference | None
+    comparison: ComparisonTable | None
+    #: Where delay was spent, by kind and direction of a flow of the reference.
+    breakdown: Mapping[tuple[str, Direction], str]
+    #: By the names of flows.
+    delay_charts: Mapping[str, str]
+    segment_chart: str | None
+    overhead_chart: str | None
+    lateness_chart: str | None
+    misses: Sequence[MissOfNetbox]
+    #: Names and values.
+    environment: Sequence[tuple[str, str]]
+    #: Null of a run on one machine.
+    between: BetweenMachines | None
+    files: Sequence[FileOfRun]
+    #: Of applications.
+    beside_flows: Sequence[Markup]
+    sections: Sequence[Markup]
 
 
 def write_report(
@@ -56,12 +119,8 @@ def write_report(
         finalize=_harmless,
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
-    page = environment.get_template(_TEMPLATE).render(
-        **_context(run, measured, series, document, findings),
-        beside_flows=list(_parts(environment, findings, beside_flows=True)),
-        sections=list(_parts(environment, findings, beside_flows=False)),
-    )
-    durable.write(run.path / REPORT_FILE, page)
+    page = _page(environment, run, measured, series, document, findings)
+    durable.write(run.path / REPORT_FILE, environment.get_template(_TEMPLATE).render(page))
 
 
 def _harmless(value: object) -> object:
@@ -78,13 +137,14 @@ def _parts(
             yield Markup(own.get_template(analysis.template.name).render(**judged.drawn()))
 
 
-def _context(
+def _page(
+    environment: Environment,
     run: RunFolder,
     measured: list[Measured],
     series: list[Series],
     document: Metrics,
     findings: Sequence[tuple[ApplicationAnalysis, Findings]],
-) -> dict[str, object]:
+) -> Page:
     reference_figures = reference.load(run.path / REFERENCE_FILE)
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(document["flows"])], measured[len(document["flows"]) :]
@@ -92,7 +152,7 @@ def _context(
     limits_us = sorted({kept["limit_us"] for kept in document["netboxes"].values()})
     charted = [*flows, *(conversation for conversation in others if conversation.flow.name in names)]
     return {
-        **{name: document[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
+        **document,
         "plan": run.plan,
         "started": _moment(run.record["started"] if run.record else None),
         "ended": _moment(run.record["ended"] if run.record else None),
@@ -112,26 +172,23 @@ def _context(
             (figures.kind, figures.direction): _breakdown(document, figures.kind, figures.direction)
             for figures in (reference_figures.flows if reference_figures else ())
         },
-        "delay_charts": list(_delay_charts(charted)),
+        "delay_charts": dict(_delay_charts(charted)),
         **course(charted, series, document),
         "segment_chart": _segment_chart(document["segments"]),
-        "overhead": document["overhead_us"],
-        "overhead_without_routers": document["overhead_without_routers_us"],
         "overhead_chart": charts.histogram(overhead, "time outside of the netboxes (µs)") if overhead.size else None,
-        "lateness": document["lateness_us"],
         "lateness_chart": charts.lateness(document["lateness_us"], limits_us) if document["lateness_us"] else None,
-        "netboxes": document["netboxes"],
-        "switches": document["switches"],
         "misses": [
             {"netbox": name, **miss} for name, kept in document["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
         ],
         "environment": describe(run),
         "between": between_machines(run, document),
         "files": table_of_files(run.path, [file for analysis, _ in findings for file in analysis.files]),
+        "beside_flows": list(_parts(environment, findings, beside_flows=True)),
+        "sections": list(_parts(environment, findings, beside_flows=False)),
     }
 
 
-def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[KeyFigure | dict[str, str]]:
+def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[KeyFigure]:
     """The handful of figures to see first: of flows that their application has judged, else of the first flows."""
     names = {(figure.flow, figure.direction) for figure in judged}
     flows = [flow for flow in document["flows"] if (flow["name"], flow["direction"]) in names]
@@ -151,28 +208,29 @@ def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[KeyFigu
     ]
 
 
-def _outside(document: Metrics) -> Iterator[dict[str, str]]:
+def _outside(document: Metrics) -> Iterator[KeyFigure]:
     """What was spent outside of the netboxes; queues of routers and switches are the network's own, and not the testbed's."""
     elements: tuple[Literal["routers", "switches"], ...] = ("routers", "switches")
     crossed = [kind for kind in elements if any(gap[kind] for gap in document["gaps"])]
-    yield {
-        "label": "outside the netboxes" if crossed else "testbed overhead",
-        "value": statistic(document["overhead_us"], "p50"),
-        "note": f"µs, median, {' and '.join(crossed)} included" if crossed else "µs, median",
-        "direction": "",
-    }
+    yield KeyFigure(
+        None,
+        None,
+        label="outside the netboxes" if crossed else "testbed overhead",
+        value=statistic(document["overhead_us"], "p50"),
+        note=f"µs, median, {' and '.join(crossed)} included" if crossed else "µs, median",
+    )
     if tunnels := document.get("overhead_tunnels_us"):
-        yield {"label": "of it between machines", "value": statistic(tunnels, "p50"), "note": "µs, median", "direction": ""}
+        yield KeyFigure(None, None, "of it between machines", statistic(tunnels, "p50"), "µs, median")
 
 
-def _delay_charts(measured: Sequence[Measured]) -> Iterator[dict[str, str]]:
+def _delay_charts(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     """For each flow by name: its directions side by side."""
     delays: dict[str, dict[str, Values]] = {}
     for flow in measured:
         if (delays_ms := metrics.delays_ms(flow.rows)).size > 1:
             delays.setdefault(flow.flow.name, {})[flow.flow.direction] = delays_ms
     for name, directions in delays.items():
-        yield {"name": name, "distribution": charts.delay_distribution(directions)}
+        yield name, charts.delay_distribution(directions)
 
 
 def _segment_chart(segments: Sequence[Segment]) -> str | None:
@@ -180,16 +238,15 @@ def _segment_chart(segments: Sequence[Segment]) -> str | None:
     return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
 
 
-def _comparison(reference_figures: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
-    """One row a figure, one group of columns a flow."""
+def _comparison(reference_figures: reference.Reference, flows: Sequence[Flow]) -> ComparisonTable:
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
     cells = reference.compare(reference_figures, flows)
     shown = list(dict.fromkeys(flow for flow, _ in cells))
     rows = [
-        {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((flow, (measure, name))) for flow in shown]}
+        ComparedFigure(f"{titles[measure]} {name}, ms", [cells.get((flow, (measure, name))) for flow in shown])
         for measure, name in dict.fromkeys(figure for _, figure in cells)
     ]
-    return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
+    return ComparisonTable(shown, rows)
 
 
 def _breakdown(document: Metrics, kind: str, direction: str) -> str:

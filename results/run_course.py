@@ -3,29 +3,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
+from typing_extensions import TypedDict
 
+from contracts.flow import Direction
 from results import charts, metrics
 from results.charts import FlowOverTime, Mark
 from results.counters import Series
-from results.metrics_document import Conversation, Event, Flow, Metrics, Seconds
+from results.metrics_document import Conversation, Event, Flow, Metrics, Outage, Seconds
 from results.run_folder import Measured
 
 #: Events that are listed, and drawn into charts of flows; metrics.json has all. A cell that flaps must not hide what was planned.
 _MOST_LISTED, _MOST_MARKED = 80, 30
 
 
-def course(measured: Sequence[Measured], series: Sequence[Series], document: Metrics) -> dict[str, object]:
-    """What the template needs."""
+class ListedEvent(Event):
+    #: As the charts call it.
+    number: int
+
+
+class OutageOfFlow(Outage):
+    flow: str
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class NetboxCourse:
+    """The statistics of a netbox."""
+
+    netbox: str
+    #: Of those that changed; None where none did.
+    chart: str | None
+    #: Those that did not, in words.
+    constant: str
+    #: The names of those that found no room in the chart.
+    left_out: Sequence[str]
+
+
+class Course(TypedDict):
+    """What the template is given. Charts are SVG."""
+
+    listed_events: Sequence[ListedEvent]
+    #: How many more there were.
+    events_left_out: int
+    time_line: str | None
+    #: A chart for each flow, by its name.
+    over_time: Mapping[str, str]
+    outages: Sequence[OutageOfFlow]
+    netbox_series: Sequence[NetboxCourse]
+
+
+def course(measured: Sequence[Measured], series: Sequence[Series], document: Metrics) -> Course:
     listed = _listed(document["events"])
     marks = [Mark(number, event["time_s"], _lane(event), event["by_run"]) for number, event in enumerate(listed, 1)]
     end_s = _end_s(series, document)
     telling = [mark for mark in marks if not (mark.lane == "traffic" and mark.time_s < 1.0)]
     drawn = telling if len(telling) <= _MOST_MARKED else [mark for mark in telling if mark.by_run][:_MOST_MARKED]
     return {
-        "events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
+        "listed_events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
         "events_left_out": len(document["events"]) - len(listed),
         "time_line": charts.time_line(marks, end_s) if marks else None,
         "over_time": dict(_flows(measured, document, drawn, end_s)),
@@ -78,24 +116,24 @@ def _over_time(measured: Measured, figures: Flow | Conversation, seconds: Second
     )
 
 
-def _outages(flows: Sequence[Flow]) -> Iterator[dict[str, object]]:
+def _outages(flows: Sequence[Flow]) -> Iterator[OutageOfFlow]:
     for flow in flows:
         for outage in flow["outages"]["list"] if flow["outages"] else ():
             yield {"flow": flow["name"], "direction": flow["direction"], **outage}
 
 
-def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[dict[str, object]]:
+def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[NetboxCourse]:
     for netbox in dict.fromkeys(statistic.netbox for statistic in series):
         own = [statistic for statistic in series if statistic.netbox == netbox]
         moving = [statistic for statistic in own if statistic.kind != "constant" and statistic.times_s.size > 2]
         names = list(dict.fromkeys(statistic.name for statistic in moving))
         shown = [mark for mark in marks if mark.lane in (netbox, "wires")]
-        yield {
-            "netbox": netbox,
-            "chart": charts.small_multiples(moving, shown, end_s) if moving else None,
-            "constant": _constants(own),
-            "left_out": names[charts.MOST_PANELS :],
-        }
+        yield NetboxCourse(
+            netbox,
+            chart=charts.small_multiples(moving, shown, end_s) if moving else None,
+            constant=_constants(own),
+            left_out=names[charts.MOST_PANELS :],
+        )
 
 
 def _constants(series: Sequence[Series]) -> str:

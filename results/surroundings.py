@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.node_status import NetboxStatus, NodeStatus
@@ -61,10 +62,18 @@ def describe(run: RunFolder) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in rows if value]
 
 
-def table_of_files(folder: Path, of_applications: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+@dataclass(frozen=True)
+class FileOfRun:
+    #: In the run folder.
+    path: str
+    what: str
+    size: str
+
+
+def table_of_files(folder: Path, of_applications: Sequence[tuple[str, str]]) -> list[FileOfRun]:
     """What is where in the run folder; files of applications are given as those here, by pattern."""
     return [
-        {"path": str(file.relative_to(folder)), "what": what, "size": _size(file.stat().st_size)}
+        FileOfRun(str(file.relative_to(folder)), what, _size(file.stat().st_size))
         for pattern, what in (*_FILES, *of_applications)
         for file in sorted(folder.glob(pattern))
     ]

@@ -78,6 +78,26 @@ class Voice(PlannedVoice):
     heard_file: str
 
 
+@dataclass(frozen=True)
+class Player:
+    """Plays a recording in the report."""
+
+    #: "spoken" or "heard".
+    what: str
+    direction: Direction
+    file: str
+    #: The recording itself.
+    source: str
+
+
+class CallPart(TypedDict):
+    """What the template of the report is given."""
+
+    voices: Sequence[Voice]
+    #: Of what was spoken and heard in each direction, without recordings that cannot be read.
+    players: Sequence[Player]
+
+
 def judge(evidence: Evidence) -> Findings:
     """Both directions of each call. Raises DamagedRun."""
     voices = [_voice(evidence, flow) for flow in evidence.flows]
@@ -113,13 +133,12 @@ def _key_figure(voice: Voice) -> KeyFigure:
     )
 
 
-def _drawn(run: Path, voices: Sequence[Voice]) -> dict[str, object]:
-    """For the template; `players` have what was spoken and heard in each direction, without recordings that cannot be read."""
-    players = []
+def _drawn(run: Path, voices: Sequence[Voice]) -> CallPart:
+    players: list[Player] = []
     for voice in voices:
         for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
             if sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS):
-                players.append({"what": what, "direction": voice["direction"], "file": name, "source": sound})
+                players.append(Player(what, voice["direction"], name, sound))
     return {"voices": voices, "players": players}
 
 

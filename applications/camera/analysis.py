@@ -77,6 +77,21 @@ class Video(Freezes):
     received_file: str
 
 
+class PlayedVideo(Video):
+    """A video stream, with what the report shows of it; null where the file cannot be read."""
+
+    #: The first seconds.
+    clip: str | None
+    #: A picture.
+    still: str | None
+
+
+class VideoPart(TypedDict):
+    """What the template of the report is given."""
+
+    videos: Sequence[PlayedVideo]
+
+
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     videos = [_video(evidence, flow.measured) for flow in evidence.flows]
@@ -107,7 +122,7 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
     }
 
 
-def _drawn(run: Path, videos: Sequence[Video]) -> dict[str, object]:
+def _drawn(run: Path, videos: Sequence[Video]) -> VideoPart:
     # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
     clip = [
         *("-t", f"{_CLIP_S:g}", "-an", "-c:v", "copy"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,10 +21,16 @@ Program = TypedDict(
 )
 
 
+class ProgramsPart(TypedDict):
+    """What the template of the report is given."""
+
+    programs: Sequence[Program]
+
+
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     programs = [_program(evidence, record) for record in evidence.records]
-    return Findings(programs, drawn=partial(dict, programs=programs))
+    return Findings(programs, drawn=partial(ProgramsPart, programs=programs))
 
 
 def _program(evidence: Evidence, record: ApplicationRecord) -> Program:
