@@ -8,18 +8,20 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from results.environment import cpu_times, environment, steal_ratios
 from system.realtime_support import realtime_support
 
+if TYPE_CHECKING:
+    from testbed.documents.bench import Machine
 
-@contextmanager
-def described() -> Iterator[dict[str, Any]]:
-    """The machine as data; after the block with the steal during it."""
+
+def described() -> Machine:
+    """The machine now."""
     facts = environment()
     processor = facts["processor"]
-    machine: dict[str, Any] = {
+    return {
         "model": processor["model"],
         "cores": processor["cores"],
         "governor": processor["governor"],
@@ -33,14 +35,19 @@ def described() -> Iterator[dict[str, Any]]:
         "load_before": os.getloadavg()[0],
         "steal_ratio": None,
     }
+
+
+@contextmanager
+def steal_told(machine: Machine) -> Iterator[None]:
+    """After the block the machine has the steal during it."""
     before = cpu_times()
     try:
-        yield machine
+        yield
     finally:
         machine["steal_ratio"] = steal_ratios(before, cpu_times())["all"]
 
 
-def in_words(machine: dict[str, Any]) -> str:
+def in_words(machine: Machine) -> str:
     """One line, for the report and the terminal."""
     steal = machine["steal_ratio"]
     parts = [

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench.machine import in_words
 from bench.outcome import Outcome, Table
@@ -12,14 +12,14 @@ from bench.pairs import Ratio
 from bench.targets import to_reach
 
 if TYPE_CHECKING:
-    from testbed.documents.bench import Bench
+    from testbed.documents.bench import Bench, Machine, Settings, Target
 
 
 def to_json(
     outcomes: Mapping[str, Outcome],
     *,
-    machine: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    machine: Machine,
+    settings: Settings,
     command: str,
     failures: Mapping[str, str],
 ) -> Bench:
@@ -27,8 +27,8 @@ def to_json(
     figures = {name: figure for outcome in outcomes.values() for name, figure in outcome.figures.items()}
     return {
         "command": command,
-        "machine": dict(machine),
-        "settings": dict(settings),
+        "machine": machine,
+        "settings": settings,
         "ratios": {name: ratio.to_json() for name, ratio in ratios.items()},
         "figures": figures,
         "to_reach": to_reach(ratios, figures),
@@ -36,7 +36,7 @@ def to_json(
     }
 
 
-def to_markdown(outcomes: Mapping[str, Outcome], data: Mapping[str, Any], when: str) -> str:
+def to_markdown(outcomes: Mapping[str, Outcome], data: Bench, when: str) -> str:
     """The same for people; `when` is in its first line."""
     parts = [
         f"Measured {when} by `{data['command']}` on {in_words(data['machine'])}.",
@@ -53,7 +53,7 @@ def _ratios(outcomes: Mapping[str, Outcome]) -> dict[str, Ratio]:
     return {name: ratio for outcome in outcomes.values() for name, ratio in outcome.ratios.items()}
 
 
-def _table_to_reach(judged: Sequence[Mapping[str, Any]]) -> Table:
+def _table_to_reach(judged: Sequence[Target]) -> Table:
     rows = tuple(
         (
             row["figure"],

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench import report
 from bench.bisection import NothingGood
-from bench.machine import described
+from bench.machine import described, steal_told
 from bench.outcome import Outcome
 from bench.settings import Progress, Settings, Surroundings
 from contracts.errors import NetBoxITError, WrongInput
@@ -99,7 +99,7 @@ class _Record:
         self.started = datetime.now(UTC)
         self.outcomes: dict[str, Outcome] = {}
         self.failures: dict[str, str] = {}
-        self.machine: dict[str, Any] = {}
+        self.machine = described()
         self._bench: Bench | None = None
 
     @property
@@ -133,7 +133,7 @@ def _kept(settings: Settings, command: str, results: Path) -> Iterator[tuple[_Re
     folder = results / record.stem
     folder.mkdir(parents=True)
     try:
-        with described() as record.machine:
+        with steal_told(record.machine):
             yield record, folder
     except BaseException as error:
         record.failures["bench"] = f"ended early: {type(error).__name__}"

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench.bisection import Search
 from bench.trial import Criterion
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Settings as SettingsTold
 
 #: Told what is being done, for whoever draws it.
 Progress = Callable[[str], None]
@@ -26,8 +29,15 @@ class Settings:
     #: A few seconds each instead of minutes: to see that it works, not for figures.
     quick: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_json(self) -> SettingsTold:
+        search = self.search
+        return {
+            "pairs": self.pairs,
+            "trial_s": self.trial_s,
+            "search": {"resolution": search.resolution, "step": search.step, "attempts": search.attempts},
+            "criterion": {"delay_p99_us": self.criterion.delay_p99_us},
+            "quick": self.quick,
+        }
 
 
 def quick(pairs: int) -> Settings:

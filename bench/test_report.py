@@ -12,15 +12,20 @@ from bench import report
 from bench.document import DOCUMENT, with_tables
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import ratio
+from bench.settings import Settings
 from bench.targets import TARGETS, to_reach
+from testbed.documents.bench import Bench, Machine
 
-MACHINE: dict[str, Any] = {
+MACHINE: Machine = {
     "model": "a processor",
     "cores": 2,
     "governor": None,
     "hypervisor": "KVM",
     "kernel": "6.1",
+    "system": "Debian 12",
+    "clock_source": "tsc",
     "netboxit": "abc",
+    "ns3": "3.44",
     "realtime": "SCHED_FIFO works",
     "load_before": 0.1,
     "steal_ratio": 0.012,
@@ -35,9 +40,9 @@ OUTCOMES = {
 }
 
 
-def data(**changes: Any) -> Any:
+def data(**changes: Any) -> Bench:
     return report.to_json(
-        OUTCOMES, **({"machine": MACHINE, "settings": {}, "command": "netboxit bench", "failures": {}} | changes)
+        OUTCOMES, **({"machine": MACHINE, "settings": Settings().to_json(), "command": "bench", "failures": {}} | changes)
     )
 
 
@@ -78,7 +83,7 @@ def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
 
 def test_the_page_says_on_what_it_was_measured_what_failed_and_has_every_table() -> None:
     text = report.to_markdown(OUTCOMES, data(failures={"chain": "no core"}), "today")
-    assert text.startswith("Measured today by `netboxit bench` on a processor, 2 cores, governor not told, hypervisor KVM")
+    assert text.startswith("Measured today by `bench` on a processor, 2 cores, governor not told, hypervisor KVM")
     assert "other guests took 1.20 %" in text
     assert "**chain could not be measured:** no core" in text
     assert "| emergency lab up | at most 3 s | 3.5 s | **no** |" in text

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bench import report
+from bench.settings import Settings
 from bench.test_report import MACHINE, OUTCOMES
 from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange
 from contracts.plan import EquipmentPlan, WireEnd
@@ -83,6 +84,8 @@ def test_what_apply_does_and_what_a_bench_measured(tmp_path: Path, capsys: pytes
         change_view.show_applied(applied, as_json=True)
         told = result(capsys.readouterr().out, "apply")
         assert told["brought_up"] is (difference is None)
-    data = report.to_json(OUTCOMES, machine=MACHINE, settings={}, command="netboxit bench", failures={"chain": "no core"})
+    data = report.to_json(
+        OUTCOMES, machine=MACHINE, settings=Settings().to_json(), command="bench", failures={"chain": "no core"}
+    )
     assert result_view.show_bench("", data, tmp_path / "x.json", as_json=True) == 1
     assert result(capsys.readouterr().out, "bench")["ratios"]["setup_a_veth"]["median"] == 4
