@@ -7,7 +7,7 @@ And how the rate of each falls with their number.
 from __future__ import annotations
 
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench import networks
 from bench.contestant import Contestant, Turn, held_back
@@ -18,6 +18,9 @@ from bench.pairs import alternate, ratio
 from bench.settings import Surroundings
 from contracts.names import mac_address
 from contracts.plan import Plan
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Chain
 
 LENGTH = 8
 #: Lengths that are measured once besides.
@@ -88,7 +91,7 @@ def _outcome(turns: dict[str, list[Turn]], by_length: dict[int, dict[str, float]
         for length, of in sorted(by_length.items())
     )
     head = ("netboxes", "ours: frames/s each", "in all", "stock: frames/s each", "in all", "ratio")
-    figures: dict[str, Any] = {
+    figures: Chain = {
         "by_length": {str(length): of for length, of in sorted(by_length.items())},
         "searches": {name: contestant.to_json() for name, contestant in contestants.items()},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench.bisection import highest_good_rate
 from bench.ends import Ends
@@ -15,6 +15,10 @@ from bench.settings import Surroundings
 from bench.trial import Trial, Verdict
 from contracts.plan import Plan
 from testbed.labs.lab import Lab
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Searches
+    from testbed.documents.bench import Trial as TrialTold
 
 #: Steps of the search once the rate is known roughly, from the contestant's turn before.
 _SMALL_STEP = 1.12
@@ -104,8 +108,8 @@ class Contestant:
         self.held_back_by_generator = True
         raise _GeneratorsLimit
 
-    def to_json(self) -> dict[str, Any]:
-        trials = [
+    def to_json(self) -> Searches:
+        trials: list[TrialTold] = [
             {
                 "asked": trial.rate,
                 "kept": trial.kept,

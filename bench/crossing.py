@@ -10,7 +10,7 @@ import json
 import time
 from dataclasses import replace
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Final, Literal
 
 from bench import networks
 from bench.labs import planned, up
@@ -22,6 +22,9 @@ from contracts.plan import Plan
 from system.processes import ProgramFailed
 from system.rootfs import NODE_FOLDER
 from testbed.labs.lab import Lab
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Crossing
 
 PROGRAM = CHECKOUT / "build/bin/wire-crossing"
 
@@ -40,11 +43,13 @@ _WIRES: dict[str, tuple[networks.WireKind, str]] = {
 
 
 def measure(around: Surroundings) -> Outcome:
-    turns: dict[str, list[dict[str, Any]]] = {name: [] for name in _WIRES}
+    turns: dict[str, list[Crossing]] = {name: [] for name in _WIRES}
     for _ in range(around.settings.pairs):
         for name in _WIRES:
             turns[name].append(_cross(name, around))
-    crossing_us = {name: {level: median(turn[level] for turn in of) for level in _LEVELS} for name, of in turns.items()}
+    crossing_us: dict[str, dict[str, float]] = {
+        name: {level: median(turn[level] for turn in of) for level in _LEVELS} for name, of in turns.items()
+    }
     rows = tuple(
         (name, turns[name][0]["port"], *(f"{levels[level]:.2f}" for level in _LEVELS)) for name, levels in crossing_us.items()
     )
@@ -62,16 +67,16 @@ def measure(around: Surroundings) -> Outcome:
     )
 
 
-_LEVELS = ("p50", "p90", "p99", "p99_9")
+_LEVELS: Final[tuple[Literal["p50", "p90", "p99", "p99_9"], ...]] = ("p50", "p90", "p99", "p99_9")
 
 
-def _cross(name: str, around: Surroundings) -> dict[str, Any]:
+def _cross(name: str, around: Surroundings) -> Crossing:
     count = _QUICK_COUNT if around.settings.quick else _COUNT
     with up(_plan(name, count, around), around) as lab:
         around.progress(f"crossing: {name}")
         _lines(lab, DRAIN, 1)
         (lab.node_folder(SOURCE) / "go").touch()
-        counts: dict[str, Any] = json.loads(_lines(lab, DRAIN, 2)[1])
+        counts: Crossing = json.loads(_lines(lab, DRAIN, 2)[1])
     if counts["count"] < 0.99 * count:
         raise ProgramFailed(f"only {counts['count']} of {count} frames crossed the wire ({name})")
     return counts

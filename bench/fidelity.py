@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from system.realtime_support import realtime_support
 from testbed.description.yaml_source import read
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Fidelity, FidelityOfDirection, FidelityOfSegment
 
 #: Whose netboxes are compared, and its own figure of what a frame may be late.
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
@@ -71,6 +74,21 @@ class Comparison:
         """How much of the tolerance the difference of the means takes: good up to 1."""
         return abs(self.difference_us) / max(MOST_US, MOST_SHARE * self.mean_virtual_us)
 
+    def to_json(self) -> FidelityOfDirection:
+        return {
+            "sender": self.sender,
+            "frames": self.frames,
+            "mean_real_us": self.mean_real_us,
+            "mean_virtual_us": self.mean_virtual_us,
+            "difference_us": self.difference_us,
+            "frame_p50_us": self.frame_p50_us,
+            "frame_p90_us": self.frame_p90_us,
+            "frame_p99_us": self.frame_p99_us,
+            "frame_max_us": self.frame_max_us,
+            "fates_differ": self.fates_differ,
+            "share": self.share,
+        }
+
 
 @dataclass(frozen=True)
 class RealRun:
@@ -88,9 +106,7 @@ def segments() -> dict[str, dict[str, Any]]:
     return netboxes_by_technology | {"ethernet": {"technology": "ethernet", "stations": {"left": {}, "right": {}}}}
 
 
-def measure(
-    names: Sequence[str] = (), *, duration_s: float = 10.0, folder: Path = FOLDER, lab: str = "fidelity"
-) -> dict[str, Any]:
+def measure(names: Sequence[str] = (), *, duration_s: float = 10.0, folder: Path = FOLDER, lab: str = "fidelity") -> Fidelity:
     """Compares each segment (default: all of `segments`) in a lab of that name; inputs and records stay in `folder`.
 
     `worst` is the largest share of the tolerance that a difference of means takes: good up to 1.
@@ -100,13 +116,13 @@ def measure(
     return {"worst": max(comparison["worst"] for comparison in comparisons.values()), "segments": comparisons}
 
 
-def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, lab: str) -> dict[str, Any]:
+def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, lab: str) -> FidelityOfSegment:
     traffic = conversation(duration_s)
     real = run_real(netbox, traffic, folder, lab)
     compared = list(compare(real, run_virtual(real, traffic)))
     return {
         "worst": max(comparison.share for comparison in compared),
-        "directions": [{**asdict(comparison), "share": comparison.share} for comparison in compared],
+        "directions": [comparison.to_json() for comparison in compared],
         "lateness_us": real.statistics["lateness_us"],
     }
 

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench import fidelity
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import FidelityOfDirection
 
 _LASTS_S, _QUICK_S = 10.0, 2.0
 
@@ -32,7 +35,7 @@ def measure(around: Surroundings) -> Outcome:
     return Outcome(figures={"fidelity": result}, tables=(Table(title, head, rows, note),))
 
 
-def _row(segment: str, direction: dict[str, Any]) -> tuple[str, ...]:
+def _row(segment: str, direction: FidelityOfDirection) -> tuple[str, ...]:
     return (
         segment,
         direction["sender"],

@@ -13,7 +13,7 @@ from ipaddress import IPv4Network
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench import networks
 from bench.labs import planned, up
@@ -30,6 +30,9 @@ from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.labs.removal import take_down
 from testbed.plans.planning import plan_file
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Idle, UpAndDown
 
 _RINGS = (2, 10, 25, 50)
 _IDLE_S, _QUICK_IDLE_S = 10.0, 2.0
@@ -65,7 +68,7 @@ def measure(around: Surroundings) -> Outcome:
     )
 
 
-def _commands(topology: Path, lab: str, around: Surroundings) -> dict[str, float]:
+def _commands(topology: Path, lab: str, around: Surroundings) -> UpAndDown:
     """Seconds that the two commands take, as a person would type them."""
     around.progress(f"up and down: {lab}")
     with removed(lab):
@@ -103,7 +106,7 @@ def removed(lab: str) -> Iterator[None]:
                 take_down(lab)
 
 
-def _ring(hosts: int, around: Surroundings) -> dict[str, float]:
+def _ring(hosts: int, around: Surroundings) -> UpAndDown:
     """So many hosts, each joined to the next: as many links."""
     links = list(islice(IPv4Network("10.0.0.0/16").subnets(new_prefix=30), hosts))
     interfaces = {
@@ -118,7 +121,7 @@ def _ring(hosts: int, around: Surroundings) -> dict[str, float]:
     return _commands(around.folder / f"{plan.lab}.yaml", plan.lab, around)
 
 
-def _idle(around: Surroundings) -> dict[str, dict[str, Any]]:
+def _idle(around: Surroundings) -> dict[str, Idle]:
     """By netbox; its technology, the CPU time that it takes a second, its memory. One lab after the other."""
     memory = networks.chain("bench-idle-mem", 1, "memory")
     veth = networks.chain("bench-idle-veth", 1, "veth")
@@ -131,7 +134,7 @@ def _idle(around: Surroundings) -> dict[str, dict[str, Any]]:
     return figures_of
 
 
-def _idle_in(plan: Plan, around: Surroundings, names: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _idle_in(plan: Plan, around: Surroundings, names: dict[str, str]) -> dict[str, Idle]:
     lasts_s = _QUICK_IDLE_S if around.settings.quick else _IDLE_S
     with up(plan, around) as lab:
         time.sleep(1.0)  # what a segment does once at its start is not its idle state

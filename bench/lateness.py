@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Final, Literal
 
 from bench import bare_timer
 from bench.outcome import Outcome, Table
@@ -14,7 +13,7 @@ from testbed import run
 
 EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
 _LASTS_S, _QUICK_S = 30.0, 6.0
-_LEVELS = ("p50", "p90", "p99", "p99_9", "max")
+_LEVELS: Final[tuple[Literal["p50", "p90", "p99", "p99_9", "max"], ...]] = ("p50", "p90", "p99", "p99_9", "max")
 
 
 def measure(around: Surroundings) -> Outcome:
@@ -23,12 +22,12 @@ def measure(around: Surroundings) -> Outcome:
     core = around.cores[-1]
     bare = bare_timer.lateness_us(core, lasts_s, around.folder)
     outcome = run.run(EMERGENCY, lab="bench-late", duration_s=lasts_s, progress=around.progress, results=around.folder)
-    lateness: Mapping[str, Any] = outcome.metrics["lateness_us"]
+    lateness = outcome.metrics["lateness_us"]
     rows = tuple(
         (netbox, kind, *(f"{levels[level]:.1f}" for level in _LEVELS))
         for netbox, frames in lateness.items()
         for kind, levels in (("frames", frames), ("events", frames["event"]))
-        if levels.get("count")
+        if levels["count"]
     )
     rows += ((f"none: a bare timer on core {core}", "wake-ups", *(f"{bare[level]:.1f}" for level in _LEVELS)),)
     verdict = outcome.metrics["verdict"]

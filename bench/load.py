@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench import networks
 from bench.ends import Ends
@@ -12,6 +12,9 @@ from bench.outcome import Outcome, Table, rate
 from bench.settings import Surroundings
 from bench.usage import cpu_s
 from testbed.labs.lab import Lab
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Load
 
 #: Of the emergency network, in its direction from the field.
 _CELLS: dict[str, tuple[networks.Network, tuple[str, str]]] = {
@@ -69,11 +72,11 @@ def measure(around: Surroundings) -> Outcome:
     )
 
 
-def _steps(cell: str, around: Surroundings) -> list[dict[str, float]]:
+def _steps(cell: str, around: Surroundings) -> list[Load]:
     middle, (entry, leave) = _CELLS[cell]
     network = networks.network(f"bench-l-{cell}", {cell: middle}, [f"{cell}.{entry}", f"{cell}.{leave}"])
     plan = planned(network, around, cores=networks.assign_cores([cell], around.cores), generator_is_a_tool=True)
-    steps: list[dict[str, Any]] = []
+    steps: list[Load] = []
     with up(plan, around) as lab, Ends.of(lab) as ends:
         ends.open_path()
         for offered in _RATES[::3] if around.settings.quick else _RATES:

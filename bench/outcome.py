@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from bench.pairs import Ratio
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Figures
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Outcome:
     """By name: ratios of two contestants, and figures in base units or with their unit in the name."""
 
     ratios: dict[str, Ratio] = field(default_factory=dict)
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: Figures = field(default_factory=lambda: cast("Figures", {}))
     tables: tuple[Table, ...] = ()
 
 

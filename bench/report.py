@@ -12,7 +12,7 @@ from bench.pairs import Ratio
 from bench.targets import to_reach
 
 if TYPE_CHECKING:
-    from testbed.documents.bench import Bench, Machine, Settings, Target
+    from testbed.documents.bench import Bench, Figures, Machine, Settings, Target
 
 
 def to_json(
@@ -24,7 +24,9 @@ def to_json(
     failures: Mapping[str, str],
 ) -> Bench:
     ratios = _ratios(outcomes)
-    figures = {name: figure for outcome in outcomes.values() for name, figure in outcome.figures.items()}
+    figures: Figures = {}
+    for outcome in outcomes.values():
+        figures.update(outcome.figures)
     return {
         "command": command,
         "machine": machine,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bench import networks
 from bench.labs import planned, up
@@ -13,6 +13,9 @@ from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s
 from testbed.labs.lab import Lab
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Satellites
 
 #: A call of the emergency network: 20 ms of speech in 124 bytes on Ethernet, in each direction.
 _PACKETS_S, _FRAME_BYTES = 50, 128
@@ -25,7 +28,7 @@ _LIMIT_US = 1000.0
 
 
 def measure(around: Surroundings) -> Outcome:
-    runs: list[dict[str, Any]] = []
+    runs: list[Satellites] = []
     for number in _NUMBERS[:2] if around.settings.quick else _NUMBERS:
         runs.append(_best_of_attempts(number, around))
         if not runs[-1]["valid"]:
@@ -45,15 +48,15 @@ def measure(around: Surroundings) -> Outcome:
     return Outcome(figures={"satellites_valid": valid, "satellites": runs}, tables=(Table(title, head, rows),))
 
 
-def _best_of_attempts(number: int, around: Surroundings) -> dict[str, Any]:
+def _best_of_attempts(number: int, around: Surroundings) -> Satellites:
     best = _calls(number, around)
     for _ in range(1, _ATTEMPTS):
         if not best["valid"]:
-            best = min(best, _calls(number, around), key=lambda run: float(run["worst_p99_us"]))
+            best = min(best, _calls(number, around), key=lambda run: run["worst_p99_us"])
     return best
 
 
-def _calls(number: int, around: Surroundings) -> dict[str, Any]:
+def _calls(number: int, around: Surroundings) -> Satellites:
     lasts_s = _QUICK_S if around.settings.quick else _LASTS_S
     cores = networks.assign_cores(_satellites(number), around.cores)
     plan = planned(_network(number), around, cores=cores | dict.fromkeys(_ENDS, around.cores[0]))

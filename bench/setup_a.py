@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from statistics import median
+from typing import TYPE_CHECKING
 
 from bench import networks
 from bench.contestant import OVERLOAD, Contestant, Turn, held_back
@@ -14,6 +15,9 @@ from bench.pairs import alternate, ratio
 from bench.settings import Surroundings
 from contracts.names import mac_address
 from contracts.plan import Plan
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import SetupA
 
 LINK = "link1"
 
@@ -63,7 +67,7 @@ def _outcome(turns: dict[str, list[Turn]], contestants: dict[str, Contestant]) -
     less = [name for name, factor in offered.items() if factor < 0.95 * OVERLOAD]
     notes = [held_back(contestants.values()), f"Less than twice as much could be offered: {', '.join(less)}." if less else ""]
     head = ("contestant", "loss-free frames/s", "spread", "ratio to stock", "overload offered", "delivered of loss-free")
-    figures = {
+    figures: dict[str, SetupA] = {
         name: {"loss_free": rates[name], "overload_offered": offered[name], **contestants[name].to_json()} for name in turns
     }
     return Outcome(

@@ -39,17 +39,21 @@ def test_a_benchmark_that_fails_is_told_of_and_the_others_go_on(monkeypatch: pyt
     def fails(around: Surroundings) -> Outcome:
         raise NetBoxITError("the lab did not come up")
 
-    benchmarks(monkeypatch, first=fails, second=lambda around: Outcome(figures={"answer": 42}))
+    benchmarks(monkeypatch, first=fails, second=lambda around: Outcome(figures={"satellites_valid": 42}))
     bench = run(tmp_path)
     assert bench.data["failures"] == {"first": "the lab did not come up"}
-    assert bench.data["figures"] == {"answer": 42}
+    assert bench.data["figures"] == {"satellites_valid": 42}
     assert json.loads(bench.json_file.read_text()) == json.loads(json.dumps(kinds.BENCH.of(bench.data)))
     assert bench.markdown_file.read_text() == bench.markdown
 
 
 def test_only_what_was_asked_for_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    benchmarks(monkeypatch, first=lambda around: Outcome(figures={"a": 1}), second=lambda around: Outcome(figures={"b": 2}))
-    assert run(tmp_path, "second").data["figures"] == {"b": 2}
+    benchmarks(
+        monkeypatch,
+        first=lambda around: Outcome(figures={"lab_up_s": 1}),
+        second=lambda around: Outcome(figures={"lab_down_s": 2}),
+    )
+    assert run(tmp_path, "second").data["figures"] == {"lab_down_s": 2}
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_one_before_anything_is_done(tmp_path: Path) -> None:
@@ -62,11 +66,11 @@ def test_who_interrupts_it_finds_what_was_measured_until_then(monkeypatch: pytes
     def interrupted(around: Surroundings) -> Outcome:
         raise KeyboardInterrupt
 
-    benchmarks(monkeypatch, first=lambda around: Outcome(figures={"a": 1}), second=interrupted)
+    benchmarks(monkeypatch, first=lambda around: Outcome(figures={"lab_up_s": 1}), second=interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path)
     (kept,) = tmp_path.glob("*.json")
-    assert json.loads(kept.read_text())["figures"] == {"a": 1}
+    assert json.loads(kept.read_text())["figures"] == {"lab_up_s": 1}
     assert json.loads(kept.read_text())["failures"] == {"bench": "ended early: KeyboardInterrupt"}
 
 
