@@ -32,7 +32,7 @@ Router::Router(const RouterConfiguration& configuration,
     {
         throw BadConfiguration("router " + configuration.name + ": " + error.what());
     }
-    m_next = ns3::Simulator::ScheduleNow(&Router::Run, this);
+    m_next = ns3::Simulator::ScheduleNow(&Router::Wake, this);
     ScheduleWrites();
 }
 
@@ -44,23 +44,27 @@ RouterInterface* Router::Interface(const std::string& name)
     return found == m_interfaces.end() ? nullptr : found->second.get();
 }
 
-void Router::Run()
+void Router::Wake()
 {
     const auto now = m_events.NowNs();
-    m_atOnce = now == m_last ? m_atOnce + 1 : 0;
+    m_withoutRest = now - m_last <= 1'000 ? m_withoutRest + 1 : 0;
     m_last = now;
-    if (m_atOnce > MOST_AT_ONCE)
+    if (m_withoutRest > MOST_WITHOUT_REST)
     {
-        throw std::runtime_error("router " + m_configuration.name + " works on at " +
-                                 std::to_string(static_cast<double>(now) / 1e9) +
-                                 " s without time passing: an element of " + m_configuration.configuration +
-                                 " makes packets as fast as it can; give it a rate");
+        throw std::runtime_error("router " + m_configuration.name + " never rests, at " +
+                                 std::to_string(static_cast<double>(now) / 1e9) + " s: an element of " +
+                                 m_configuration.configuration + " works as fast as it can; give it a rate");
     }
+    Run();
+}
+
+void Router::Run()
+{
     m_click->Round();
     m_next.Cancel();
     if (const auto idle = m_click->Idle())
     {
-        m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(idle->count()), &Router::Run, this);
+        m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(idle->count()), &Router::Wake, this);
     }
 }
 

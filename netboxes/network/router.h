@@ -35,9 +35,10 @@ class Router : public click::Surroundings
     std::optional<std::string> HardwareAddress(const std::string& name) const override;
 
   private:
-    /// Runs of one instant after which a configuration is one that never rests.
-    static constexpr unsigned MOST_AT_ONCE = 1'000'000;
+    /// How often Click, which counts in microseconds, may want to come again at the next one; 256 tasks each time.
+    static constexpr unsigned MOST_WITHOUT_REST = 10'000;
 
+    void Wake();
     void ScheduleWrites();
 
     const RouterConfiguration& m_configuration;
@@ -47,7 +48,7 @@ class Router : public click::Surroundings
     std::unique_ptr<click::ClickRouter> m_click;
     ns3::EventId m_next;
     std::int64_t m_last{-1};
-    unsigned m_atOnce{0};
+    unsigned m_withoutRest{0};
 };
 
 } // namespace netboxit

@@ -6,14 +6,35 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from contracts.installation import BUILD
 from netboxes.engine.virtual import Emulation, Netbox, run_program
 from netboxes.technology import build_folder
 
-#: A station of a netbox, by their names.
+#: A station of a netbox or an interface of a router, by their names.
 End = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Write:
+    """What a handler of a Click element is given, and when (s)."""
+
+    at_s: float
+    element: str
+    handler: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ClickRouter:
+    """A Click router: its configuration, the variables of it, and the interfaces that wires lead to."""
+
+    configuration: Path
+    defines: Mapping[str, str]
+    interfaces: Sequence[str]
+    writes: Sequence[Write] = ()
 
 
 def emulate_network(
@@ -21,6 +42,7 @@ def emulate_network(
     wires: Sequence[tuple[End, End]],
     duration_s: float,
     *,
+    routers: Mapping[str, ClickRouter] | None = None,
     interval_s: float | None = None,
 ) -> dict[str, Emulation]:
     """By name what came out of each netbox. What leaves at one end of a wire enters at the other at the same instant.
@@ -42,6 +64,10 @@ def emulate_network(
                     "netboxes": [
                         box.configuration(name, folders[name], interval_s, {s for n, s in joined if n == name})
                         for name, box in netboxes.items()
+                    ],
+                    "routers": [
+                        {"name": name, **asdict(router), "configuration": str(router.configuration)}
+                        for name, router in (routers or {}).items()
                     ],
                     "wires": wires,
                 }

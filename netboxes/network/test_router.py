@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Click routers in virtual time, against RFC 826, 791 and 1812, and the rates that the configurations are given."""
+
+from __future__ import annotations
+
+import struct
+from ipaddress import ip_interface
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contracts.installation import CHECKOUT
+from netboxes.engine.neighbour_frames import arp_reply, arp_request
+from netboxes.engine.virtual import EmulationFailed, Netbox, TimedFrame, checksum, ethernet, mac, udp
+from netboxes.network.virtual_network import ClickRouter, Emulation, End, Write, emulate_network
+
+#: The router's own addresses and that of the host at the right, as virtual.address counts them: 10.0.0.200, 10.0.1.200, 10.0.1.2.
+LEFT, RIGHT, HOST = 200, 456, 258
+LINE_S = 0.001
+
+
+def click(configuration: Path, writes: tuple[Write, ...] = (), **more: str) -> ClickRouter:
+    """A router between 10.0.0.0/24 behind its interface a, and 10.0.1.0/24 behind b."""
+    defines = dict(more)
+    for name, address, number in (("A", "10.0.0.200/24", LEFT), ("B", "10.0.1.200/24", RIGHT)):
+        interface = ip_interface(address)
+        defines |= {f"{name}_DEV": name.lower(), f"{name}_IP": str(interface.ip), f"{name}_NET": str(interface.network)}
+        defines[f"{name}_ETH"] = mac(number).hex(":")
+    return ClickRouter(configuration, defines, ("a", "b"), writes)
+
+
+def routed(router: ClickRouter, frames: list[TimedFrame], seconds: float = 3.0) -> dict[str, Emulation]:
+    """Two lines of 1 ms with a router between them; `frames` enter at the left. The host at the right has told its address."""
+    line: dict[str, Any] = {"delay": LINE_S}
+    boxes = {
+        "left": Netbox("loopwire", ("x", "y"), line, {"x": frames}),
+        "right": Netbox("loopwire", ("x", "y"), line, {"y": [(0.5, arp_reply(HOST, RIGHT))]}),
+    }
+    wires: list[tuple[End, End]] = [(("left", "y"), ("router", "a")), (("router", "b"), ("right", "x"))]
+    return emulate_network(boxes, wires, seconds, routers={"router": router})
+
+
+def to_router(number: int = 0, payload: int = 100) -> bytes:
+    """From 10.0.0.1 to 10.0.1.2, by the router."""
+    frame = udp(1, HOST, payload, identification=number)
+    return mac(LEFT) + frame[6:]
+
+
+def test_a_packet_is_forwarded_at_once_with_one_hop_less() -> None:
+    frame = to_router(7)
+    ((time, arrived),) = routed(click(CHECKOUT / "click/ip-router.click"), [(1.0, frame)])["right"].received["y"]
+    assert time == pytest.approx(1.0 + 2 * LINE_S, abs=1e-9)
+    assert arrived[:12] == mac(HOST) + mac(RIGHT)
+    assert arrived[22] == frame[22] - 1
+    assert checksum(arrived[14:34]) == 0
+    assert (arrived[14:22], arrived[26:]) == (frame[14:22], frame[26:])
+
+
+def test_it_answers_arp_and_pings_for_itself() -> None:
+    echo = struct.pack(">BBHHH", 8, 0, 0, 1, 1) + bytes(48)
+    echo = echo[:2] + struct.pack(">H", checksum(echo)) + echo[4:]
+    addresses = b"\x0a\0\0\x01" + b"\x0a\0\0\xc8"
+    header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(echo), 5, 0, 64, 1, 0) + addresses
+    header = header[:10] + struct.pack(">H", checksum(header)) + header[12:]
+    ping = ethernet(mac(1), mac(LEFT), 0x0800, header + echo)
+    asked = [(1.0, arp_request(1, LEFT)), (1.5, arp_reply(1, LEFT)), (2.0, ping)]
+    answered = routed(click(CHECKOUT / "click/ip-router.click"), asked)["left"].received["x"]
+    time, answer = answered[0]
+    # A router pads no frames: that is for its interfaces.
+    assert (time, answer.ljust(60, b"\0")) == (pytest.approx(1.0 + 2 * LINE_S), arp_reply(LEFT, 1))
+    time, answer = answered[1]
+    assert time == pytest.approx(2.0 + 2 * LINE_S)
+    assert (answer[26:34], answer[34]) == (addresses[4:] + addresses[:4], 0)
+    assert checksum(answer[34:]) == 0
+
+
+def test_what_waits_in_a_router_leaves_at_its_rate_and_a_handler_changes_it() -> None:
+    """Frames of 542 bytes, offered twice as fast as 1 Mbit/s takes them; at 2 s it becomes 500 kbit/s."""
+    gap_s = 542 * 8 / 2e6
+    offered = [(1.0 + i * gap_s, to_router(i, 500)) for i in range(600)]
+    router = click(CHECKOUT / "click/shaping.click", (Write(2.0, "b_shaper", "rate", "500kbps"),), B_RATE="1Mbps", QUEUE="1000")
+    times = np.array([time for time, _ in routed(router, offered, 4.0)["right"].received["y"]])
+    for start, end, rate in ((1.1, 2.0, 1e6), (2.1, 4.0, 5e5)):
+        within = times[(times > start) & (times < end)]
+        # Click's shapers count milliseconds: single gaps are not exact.
+        assert np.mean(np.diff(within)) == pytest.approx(542 * 8 / rate, rel=0.02)
+
+
+def test_two_runs_are_equal_also_where_click_draws_random_numbers(tmp_path: Path) -> None:
+    configuration = tmp_path / "lossy.click"
+    configuration.write_text(
+        "FromDevice($A_DEV) -> RandomSample(DROP 0.5) -> Queue -> ToDevice($B_DEV); FromDevice($B_DEV) -> Discard;"
+    )
+    frames = [(1.0 + i / 1000, to_router(i)) for i in range(500)]
+    first, again = (routed(click(configuration), frames)["right"].records for _ in range(2))
+    assert 150 < first.size < 350
+    assert (first == again).all()
+
+
+BAD = [
+    ("FromDevice($A_DEV) -> Nowhere;", r"(?s)bad\.click:1: .*Nowhere"),
+    ("FromDevice(eth7) -> Discard;", r"router router: its configuration names interface 'eth7', to which no wire leads"),
+    ("InfiniteSource -> Discard; FromDevice($A_DEV) -> Discard;", r"router router never rests, at 0\.0"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_a_bad_configuration_is_told_with_its_place(text: str, message: str, tmp_path: Path) -> None:
+    configuration = tmp_path / "bad.click"
+    configuration.write_text(text)
+    with pytest.raises(EmulationFailed, match=message):
+        routed(click(configuration), [(1.0, to_router())])
+
+
+def test_a_write_that_no_handler_takes_ends_the_run_and_says_why() -> None:
+    router = click(CHECKOUT / "click/ip-router.click", (Write(1.5, "nobody", "rate", "1"),))
+    with pytest.raises(EmulationFailed, match=r"router router: nobody\.rate does not take 1: "):
+        routed(router, [(1.0, to_router())])
