@@ -28,7 +28,11 @@ int RunVirtual(const Configuration& configuration, EventQueue& events)
     VirtualClock clock(events);
     const auto netbox = MakeNetbox(configuration, events, clock, end);
     ScheduleCourse(configuration, *netbox);
-    VirtualLoop loop(configuration.duration, events, clock, end);
+    VirtualLoop loop(events, clock, end);
+    if (configuration.duration)
+    {
+        loop.EndAt(*configuration.duration);
+    }
     FromConfiguration([&] { loop.Add(*netbox); });
     loop.Align(configuration.start);
     const auto status = loop.Run();

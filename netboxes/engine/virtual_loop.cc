@@ -17,8 +17,8 @@ constexpr unsigned STEPS_BETWEEN_SIGNALS = 4096;
 
 } // namespace
 
-VirtualLoop::VirtualLoop(std::optional<std::int64_t> duration, EventQueue& events, VirtualClock& clock, EndSignal& end)
-    : m_duration(duration), m_events(events), m_clock(clock), m_end(end)
+VirtualLoop::VirtualLoop(EventQueue& events, VirtualClock& clock, EndSignal& end)
+    : m_events(events), m_clock(clock), m_end(end)
 {
 }
 
@@ -43,7 +43,14 @@ void VirtualLoop::Add(Netbox& netbox)
 void VirtualLoop::Align(std::int64_t start, std::int64_t epoch)
 {
     const auto first = Earliest();
-    m_clock.Align(first == m_inputs.end() ? epoch : first->next.stamp, start);
+    if (first == m_inputs.end())
+    {
+        m_clock.Align(epoch, 0);
+    }
+    else
+    {
+        m_clock.Align(first->next.stamp, start);
+    }
 }
 
 int VirtualLoop::Run()
@@ -133,9 +140,9 @@ std::vector<VirtualLoop::Input>::iterator VirtualLoop::Earliest()
 
 std::int64_t VirtualLoop::End() const
 {
-    if (m_duration)
+    if (m_endsAt)
     {
-        return *m_duration;
+        return *m_endsAt;
     }
     std::int64_t lastLeft = 0;
     for (const auto* netbox : m_netboxes)

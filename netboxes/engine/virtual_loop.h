@@ -12,14 +12,19 @@ namespace netboxit
 class VirtualLoop : public Loop
 {
   public:
-    /// Without a duration (ns) the run ends 1 s after the last frame has left.
-    VirtualLoop(std::optional<std::int64_t> duration, EventQueue& events, VirtualClock& clock, EndSignal& end);
+    VirtualLoop(EventQueue& events, VirtualClock& clock, EndSignal& end);
 
     /// One more netbox, which outlives the loop. The inputs of its ports are opened.
     void Add(Netbox& netbox);
 
-    /// The first input frame enters at this simulated time (ns); where there is no input, that time is `epoch` (ns since 1970).
+    /// The first input frame enters at this simulated time (ns); where there is no input, time 0 is `epoch` (ns since 1970).
     void Align(std::int64_t start, std::int64_t epoch = 0);
+
+    /// The run ends at this simulated time (ns); where nobody says so, 1 s after the last frame has left.
+    void EndAt(std::int64_t time)
+    {
+        m_endsAt = time;
+    }
 
     /// Those that join its netboxes.
     VirtualWires& Wires()
@@ -48,7 +53,7 @@ class VirtualLoop : public Loop
     void Enter(std::vector<Input>::iterator input, std::int64_t time);
     void HandOver();
 
-    std::optional<std::int64_t> m_duration;
+    std::optional<std::int64_t> m_endsAt;
     EventQueue& m_events;
     VirtualClock& m_clock;
     EndSignal& m_end;

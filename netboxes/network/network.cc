@@ -9,26 +9,38 @@
 #include "router_interface.h"
 #include "segment_module.h"
 
+#include "ns3/simulator.h"
+
+#include <algorithm>
 #include <functional>
 #include <map>
 
 namespace netboxit
 {
 
+namespace
+{
+
+/// How often it is asked whether all stations have their links.
+const auto BETWEEN_LOOKS = ns3::MilliSeconds(50);
+
+} // namespace
+
 Network::Network(const NetworkConfiguration& configuration, EventQueue& events)
     : m_configuration(configuration), m_events(events), m_clock(events),
-      m_loop(configuration.duration, events, m_clock, m_end)
+      m_loop(events, m_clock, m_end)
 {
     for (const auto& netbox : configuration.netboxes)
     {
         Add(netbox);
     }
-    m_loop.Align(configuration.start, configuration.epoch);
+    m_loop.Align(configuration.start.value_or(0), configuration.epoch);
     for (const auto& router : configuration.routers)
     {
         m_routers.push_back(std::make_unique<Router>(router, events, m_clock, m_loop.Wires()));
     }
     JoinWires();
+    ScheduleBeginning();
 }
 
 Network::~Network() = default;
@@ -53,7 +65,52 @@ void Network::Add(const Configuration& configuration)
     {
         throw BadConfiguration(configuration.name + ": " + error.what());
     }
-    ScheduleCourse(configuration, *m_netboxes.back());
+}
+
+void Network::ScheduleBeginning()
+{
+    if (m_configuration.start)
+    {
+        ns3::Simulator::Schedule(ns3::NanoSeconds(*m_configuration.start), &Network::Begin, this);
+    }
+    else
+    {
+        ns3::Simulator::ScheduleNow(&Network::BeginWhenReady, this);
+    }
+}
+
+void Network::BeginWhenReady()
+{
+    const auto late = std::ranges::find_if(m_netboxes, [](const auto& netbox) { return !netbox->TheSegment().Ready(); });
+    if (late == m_netboxes.end())
+    {
+        ns3::Simulator::Schedule(ns3::NanoSeconds(m_configuration.settle), &Network::Begin, this);
+    }
+    else if (m_events.NowNs() < m_configuration.patience)
+    {
+        ns3::Simulator::Schedule(BETWEEN_LOOKS, &Network::BeginWhenReady, this);
+    }
+    else
+    {
+        throw std::runtime_error("netbox " + m_configuration.netboxes[static_cast<std::size_t>(late - m_netboxes.begin())].name +
+                                 " is not ready after " + std::to_string(m_configuration.patience / 1'000'000'000) +
+                                 " s: not all of its stations have found their way into the network");
+    }
+}
+
+void Network::Begin()
+{
+    for (std::size_t number = 0; number < m_netboxes.size(); ++number)
+    {
+        const auto& configuration = m_configuration.netboxes[number];
+        m_netboxes[number]->Begin(configuration.interval);
+        ScheduleChanges(configuration, *m_netboxes[number]);
+    }
+    for (const auto& router : m_routers)
+    {
+        router->Begin();
+    }
+    m_loop.EndAt(m_events.NowNs() + m_configuration.duration);
 }
 
 void Network::JoinWires()

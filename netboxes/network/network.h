@@ -24,6 +24,10 @@ class Network
 
   private:
     void Add(const Configuration& configuration);
+    /// Has the network's time begin when it is to.
+    void ScheduleBeginning();
+    void BeginWhenReady();
+    void Begin();
     void JoinWires();
     void Conclude();
 

@@ -95,14 +95,18 @@ NetworkConfiguration ReadNetworkConfiguration(const Json& json)
         root.Refuse("duration_s", "missing");
     }
     result.duration = std::llround(root.NumberOr("duration_s", 0, 0, LONGEST_S) * NS);
-    result.start = std::llround(root.NumberOr("start_s", 0, 0, LONGEST_S) * NS);
+    if (!root.At("start_s").is_null())
+    {
+        result.start = std::llround(root.NumberOr("start_s", 0, 0, LONGEST_S) * NS);
+    }
+    result.settle = std::llround(root.NumberOr("settle_s", 0, 0, LONGEST_S) * NS);
+    result.patience = std::llround(root.NumberOr("patience_s", 90, 0, LONGEST_S) * NS);
     root.NumberOr("epoch_ns", 0, 0, LAST_EPOCH_NS);
     result.epoch = root.At("epoch_ns").is_null() ? 0 : root.At("epoch_ns").get<std::int64_t>();
     for (const auto& netbox : root.List("netboxes"))
     {
         const auto path = "netboxes[" + std::to_string(result.netboxes.size()) + "]";
         result.netboxes.push_back(ReadNetbox(netbox, path));
-        result.netboxes.back().start = result.start;
     }
     for (const auto& router : root.List("routers"))
     {

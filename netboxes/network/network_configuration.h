@@ -39,9 +39,13 @@ struct RouterConfiguration
 /// What `network.json` says (netboxes/network/README.md).
 struct NetworkConfiguration
 {
-    std::int64_t duration{};           ///< ns
-    std::int64_t start{};              ///< simulated time at which the network's time begins, ns
-    std::int64_t epoch{};              ///< that time as ns since 1970, where no port has an input that says so
+    std::int64_t duration{}; ///< of the network's time, ns
+    /// Simulated time at which the network's time begins, ns; nothing: `settle` after all netboxes are ready, at `patience` at the
+    /// latest.
+    std::optional<std::int64_t> start;
+    std::int64_t settle{};
+    std::int64_t patience{};
+    std::int64_t epoch{}; ///< the simulation's time 0 as ns since 1970; where inputs say what time it is, of no meaning
     std::vector<Configuration> netboxes;
     std::vector<RouterConfiguration> routers;
     std::vector<std::array<WireEndName, 2>> wires;

@@ -33,7 +33,6 @@ Router::Router(const RouterConfiguration& configuration,
         throw BadConfiguration("router " + configuration.name + ": " + error.what());
     }
     m_next = ns3::Simulator::ScheduleNow(&Router::Wake, this);
-    ScheduleWrites();
 }
 
 Router::~Router() = default;
@@ -68,7 +67,7 @@ void Router::Run()
     }
 }
 
-void Router::ScheduleWrites()
+void Router::Begin()
 {
     for (const auto& write : m_configuration.writes)
     {

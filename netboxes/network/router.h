@@ -27,6 +27,9 @@ class Router : public click::Surroundings
     /// Gives Click what has entered, and the time, and comes again when Click wants to.
     void Run();
 
+    /// The network's time begins: its handlers are written at their times from now on.
+    void Begin();
+
     /// Writes its statistics, if they have a path.
     void Conclude();
 
@@ -39,7 +42,6 @@ class Router : public click::Surroundings
     static constexpr unsigned MOST_WITHOUT_REST = 10'000;
 
     void Wake();
-    void ScheduleWrites();
 
     const RouterConfiguration& m_configuration;
     const EventQueue& m_events;

@@ -45,9 +45,11 @@ def emulate_network(
     routers: Mapping[str, ClickRouter] | None = None,
     interval_s: float | None = None,
 ) -> dict[str, Emulation]:
-    """By name what came out of each netbox. What leaves at one end of a wire enters at the other at the same instant.
+    """By name what came out of each netbox, until `duration_s` of simulated time. What leaves at one end of a wire enters at the
+    other at the same instant.
 
-    Frames from outside enter at their times. Stations without a wire keep what leaves them in `received`. Raises EmulationFailed.
+    The network's time begins, from which events and writes count, when the first frame enters from outside. Stations without a
+    wire keep what leaves them in `received`. Raises EmulationFailed.
     """
     first_ns = min((netbox.first_ns() for netbox in netboxes.values() if netbox.frames), default=0)
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
@@ -59,7 +61,7 @@ def emulate_network(
         file.write_text(
             json.dumps(
                 {
-                    "duration_s": duration_s,
+                    "duration_s": duration_s - first_ns / 1e9,
                     "start_s": first_ns / 1e9,
                     "netboxes": [
                         box.configuration(name, folders[name], interval_s, {s for n, s in joined if n == name})
