@@ -22,6 +22,9 @@ std::int64_t Nanoseconds(double amount, double unit)
     return std::llround(amount * unit);
 }
 
+/// Bytes of a frame in a capture: as dumpcap's default.
+constexpr double LONGEST_SNAPSHOT = 262'144;
+
 PortKind ReadKind(Section& port, ClockKind clock)
 {
     static const std::map<std::string, PortKind> real{
@@ -72,6 +75,7 @@ PortConfiguration ReadPort(Section port, ClockKind clock)
         break;
     case PortKind::Joined:
         result.capture = port.TextOr("capture", "");
+        result.snapshot = static_cast<std::size_t>(port.NumberOr("snapshot", LONGEST_SNAPSHOT, 1, LONGEST_SNAPSHOT));
         break;
     }
     result.mtu = static_cast<std::uint32_t>(port.NumberOr("mtu", 0, 68, 9216));

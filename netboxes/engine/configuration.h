@@ -47,6 +47,7 @@ struct PortConfiguration
     std::string input;     ///< Pcapng: the capture whose frames enter; empty: none do
     std::string output;    ///< Pcapng: empty: what leaves is only counted
     std::string capture;   ///< Joined: where all frames go that pass; empty: nowhere
+    std::size_t snapshot{};  ///< Joined: bytes of each that are kept there
     std::uint32_t mtu{};   ///< 0: what the interface says, or 1500
 };
 

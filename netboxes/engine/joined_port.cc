@@ -6,12 +6,15 @@
 namespace netboxit
 {
 
-JoinedPort::JoinedPort(const std::string& node, std::string name, const std::string& capture, std::uint32_t mtu)
+JoinedPort::JoinedPort(const std::string& node,
+                       std::string name,
+                       const PortConfiguration& configuration,
+                       std::uint32_t mtu)
     : Port(std::move(name), mtu), m_wireName(node + "." + Name())
 {
-    if (!capture.empty())
+    if (!configuration.capture.empty())
     {
-        m_capture.emplace(capture);
+        m_capture.emplace(configuration.capture, configuration.snapshot);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "configuration.h"
 #include "pcapng.h"
 #include "port.h"
 #include "virtual_wires.h"
@@ -16,8 +17,8 @@ class Netbox;
 class JoinedPort : public Port, public WireEndpoint
 {
   public:
-    /// `node` is its netbox's name. With a path of a capture, all frames that pass the port go there.
-    JoinedPort(const std::string& node, std::string name, const std::string& capture, std::uint32_t mtu);
+    /// `node` is its netbox's name.
+    JoinedPort(const std::string& node, std::string name, const PortConfiguration& configuration, std::uint32_t mtu);
 
     /// Its netbox, and which station it is there.
     void BelongTo(Netbox& netbox, StationId station, VirtualWires& wires);

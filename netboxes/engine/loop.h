@@ -26,11 +26,18 @@ class EndSignal
         return m_descriptor.Get();
     }
 
+    /// The end of what can be read from the standard input is such a signal, too: of a program that no signal reaches.
+    void AlsoByInput()
+    {
+        m_byInput = true;
+    }
+
     /// True once one of them has come. Does not wait.
     bool HasCome();
 
   private:
     netboxit::Descriptor m_descriptor;
+    bool m_byInput{false};
     bool m_come{false};
 };
 

@@ -208,29 +208,28 @@ std::vector<std::uint8_t> PcapngOpening()
     return {bytes.begin(), bytes.end()};
 }
 
-PacketBlock::PacketBlock(std::int64_t timeNs, std::size_t length, PacketDirection direction)
+PacketBlock::PacketBlock(std::int64_t timeNs, std::size_t length, std::size_t captured, PacketDirection direction)
 {
     const auto time = static_cast<std::uint64_t>(timeNs);
-    const auto size = static_cast<std::uint32_t>(length);
-    const std::size_t padding = -length % 4;
+    const std::size_t padding = -captured % 4;
     const std::array<std::uint32_t, 3> options{
         4 << 16 | OPTION_FLAGS, static_cast<std::uint32_t>(direction), OPTION_END};
     const std::size_t optionBytes = direction == PacketDirection::Unsaid ? 0 : sizeof options;
     m_tailLength = padding + optionBytes + 4;
-    const auto whole = static_cast<std::uint32_t>(sizeof m_head + length + m_tailLength);
+    const auto whole = static_cast<std::uint32_t>(sizeof m_head + captured + m_tailLength);
     m_head = {ENHANCED,
               whole,
               0,
               static_cast<std::uint32_t>(time >> 32),
               static_cast<std::uint32_t>(time),
-              size,
-              size};
+              static_cast<std::uint32_t>(captured),
+              static_cast<std::uint32_t>(length)};
     std::memcpy(m_tail.data() + padding, options.data(), optionBytes);
     std::memcpy(m_tail.data() + padding + optionBytes, &whole, sizeof whole);
 }
 
-PcapngWriter::PcapngWriter(const std::string& path)
-    : m_path(path), m_file(path, std::ios::binary | std::ios::trunc)
+PcapngWriter::PcapngWriter(const std::string& path, std::size_t snapshot)
+    : m_path(path), m_snapshot(snapshot), m_file(path, std::ios::binary | std::ios::trunc)
 {
     if (!m_file)
     {
@@ -241,9 +240,10 @@ PcapngWriter::PcapngWriter(const std::string& path)
 
 void PcapngWriter::Write(std::int64_t timeNs, Bytes data)
 {
-    const PacketBlock block(timeNs, data.size(), PacketDirection::Unsaid);
+    const auto kept = data.first(std::min(data.size(), m_snapshot));
+    const PacketBlock block(timeNs, data.size(), kept.size(), PacketDirection::Unsaid);
     Write(block.Head());
-    Write(data);
+    Write(kept);
     Write(block.Tail());
 }
 

@@ -64,7 +64,8 @@ std::vector<std::uint8_t> PcapngOpening();
 class PacketBlock
 {
   public:
-    PacketBlock(std::int64_t timeNs, std::size_t length, PacketDirection direction);
+    /// Of a packet of `length` bytes, of which the first `captured` stand in between.
+    PacketBlock(std::int64_t timeNs, std::size_t length, std::size_t captured, PacketDirection direction);
 
     Bytes Head() const
     {
@@ -86,7 +87,8 @@ class PacketBlock
 class PcapngWriter
 {
   public:
-    explicit PcapngWriter(const std::string& path);
+    /// Of each frame the first `snapshot` bytes are kept.
+    explicit PcapngWriter(const std::string& path, std::size_t snapshot = SIZE_MAX);
 
     void Write(std::int64_t timeNs, Bytes data);
     /// Throws std::runtime_error when what was written did not reach the file.
@@ -96,6 +98,7 @@ class PcapngWriter
     void Write(Bytes bytes);
 
     std::string m_path;
+    std::size_t m_snapshot;
     std::ofstream m_file;
 };
 

@@ -62,7 +62,7 @@ void PortCapture::Add(PacketDirection direction, std::int64_t stamp, Bytes frame
     {
         return;
     }
-    const PacketBlock block(stamp, frame.size(), direction);
+    const PacketBlock block(stamp, frame.size(), frame.size(), direction);
     if (queue->Room() < block.Head().size() + frame.size() + block.Tail().size())
     {
         ++m_dropped;

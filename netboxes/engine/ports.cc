@@ -97,7 +97,7 @@ OpenPort(const std::string& node, const std::string& name, const PortConfigurati
     case PortKind::Pcapng:
         return std::make_unique<PcapngPort>(name, port.input, port.output, mtu);
     case PortKind::Joined:
-        return std::make_unique<JoinedPort>(node, name, port.capture, mtu);
+        return std::make_unique<JoinedPort>(node, name, port, mtu);
     }
     throw std::logic_error("port " + name + ": its kind is none");
 }

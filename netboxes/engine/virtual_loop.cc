@@ -57,9 +57,13 @@ int VirtualLoop::Run()
 {
     for (unsigned step = 0; !m_events.IsStopped(); ++step)
     {
-        if (step % STEPS_BETWEEN_SIGNALS == 0 && m_end.HasCome())
+        if (step % STEPS_BETWEEN_SIGNALS == 0)
         {
-            break;
+            m_notice();
+            if (m_end.HasCome())
+            {
+                break;
+            }
         }
         const auto input = Earliest();
         const auto now = m_events.NowNs();

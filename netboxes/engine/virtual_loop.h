@@ -26,6 +26,12 @@ class VirtualLoop : public Loop
         m_endsAt = time;
     }
 
+    /// `notice` is called again and again, many times a second of computing.
+    void NoticeProgress(std::function<void()> notice)
+    {
+        m_notice = std::move(notice);
+    }
+
     /// Those that join its netboxes.
     VirtualWires& Wires()
     {
@@ -57,6 +63,7 @@ class VirtualLoop : public Loop
     EventQueue& m_events;
     VirtualClock& m_clock;
     EndSignal& m_end;
+    std::function<void()> m_notice{[] {}};
     VirtualWires m_wires;
     std::vector<Netbox*> m_netboxes;
     std::vector<Netbox*> m_ready; ///< those that have frames to hand over

@@ -12,6 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <map>
 
@@ -23,6 +24,7 @@ namespace
 
 /// How often it is asked whether all stations have their links.
 const auto BETWEEN_LOOKS = ns3::MilliSeconds(50);
+constexpr std::chrono::milliseconds BETWEEN_PROGRESS{250};
 
 } // namespace
 
@@ -41,6 +43,11 @@ Network::Network(const NetworkConfiguration& configuration, EventQueue& events)
     }
     JoinWires();
     ScheduleBeginning();
+    if (configuration.watched)
+    {
+        m_end.AlsoByInput();
+        m_loop.NoticeProgress([this] { TellProgress(); });
+    }
 }
 
 Network::~Network() = default;
@@ -110,7 +117,19 @@ void Network::Begin()
     {
         router->Begin();
     }
-    m_loop.EndAt(m_events.NowNs() + m_configuration.duration);
+    m_began = m_events.NowNs();
+    m_loop.EndAt(*m_began + m_configuration.duration);
+}
+
+void Network::TellProgress()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (now - m_told >= BETWEEN_PROGRESS)
+    {
+        m_told = now;
+        std::printf("%15.3f\n", static_cast<double>(m_events.NowNs() - m_began.value_or(m_events.NowNs())) / 1e9);
+        std::fflush(stdout);
+    }
 }
 
 void Network::JoinWires()

@@ -4,6 +4,8 @@
 #include "network_configuration.h"
 #include "virtual_loop.h"
 
+#include <chrono>
+
 namespace netboxit
 {
 
@@ -28,12 +30,15 @@ class Network
     void ScheduleBeginning();
     void BeginWhenReady();
     void Begin();
+    void TellProgress();
     void JoinWires();
     void Conclude();
 
     const NetworkConfiguration& m_configuration;
     EventQueue& m_events;
     EndSignal m_end;
+    std::optional<std::int64_t> m_began; ///< the network's time, ns of simulated time
+    std::chrono::steady_clock::time_point m_told{};
     VirtualClock m_clock;
     VirtualLoop m_loop;
     std::vector<std::unique_ptr<Netbox>> m_netboxes; ///< in the order of the configuration

@@ -46,6 +46,8 @@ struct NetworkConfiguration
     std::int64_t settle{};
     std::int64_t patience{};
     std::int64_t epoch{}; ///< the simulation's time 0 as ns since 1970; where inputs say what time it is, of no meaning
+    /// Somebody watches: the end of the standard input ends the run, and the standard output has the network's time.
+    bool watched{};
     std::vector<Configuration> netboxes;
     std::vector<RouterConfiguration> routers;
     std::vector<std::array<WireEndName, 2>> wires;
