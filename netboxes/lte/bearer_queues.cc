@@ -105,8 +105,8 @@ void BearerQueues::Set(const Json& said)
 Json BearerQueues::Read(StationId terminal) const
 {
     const auto rrc = m_network.terminals[terminal]->GetRrc();
-    const std::size_t cell = rrc->GetCellId();
-    const auto serving = cell >= 1 && cell <= m_network.enodebs.size() ? m_network.enodebs[cell - 1]->GetRrc() : nullptr;
+    const auto cell = m_network.IndexOf(rrc->GetCellId());
+    const auto serving = cell ? m_network.enodebs[*cell]->GetRrc() : nullptr;
     const auto rnti = rrc->GetRnti();
     const bool known = serving && serving->HasUeManager(rnti) &&
                        serving->GetUeManager(rnti)->GetImsi() == m_network.terminals[terminal]->GetImsi();
@@ -139,13 +139,13 @@ void BearerQueues::BearerOfTerminal(std::uint64_t imsi, std::uint16_t, std::uint
 
 void BearerQueues::TerminalInCell(std::uint16_t cell, std::uint16_t rnti)
 {
-    m_network.enodebs.at(cell - 1)->GetRrc()->GetUeManager(rnti)->TraceConnectWithoutContext(
+    m_network.enodebs[m_network.IndexOf(cell).value()]->GetRrc()->GetUeManager(rnti)->TraceConnectWithoutContext(
         "DrbCreated", ns3::MakeCallback(&BearerQueues::BearerInCell, this));
 }
 
 void BearerQueues::BearerInCell(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti, std::uint8_t channel)
 {
-    const auto& device = m_network.enodebs.at(cell - 1);
+    const auto& device = m_network.enodebs[m_network.IndexOf(cell).value()];
     const auto manager = ns3::DynamicCast<EnodebCarrierManager>(device->GetComponentCarrierManager());
     manager->Substitute(Make(BearersOf(*device->GetRrc()->GetUeManager(rnti)),
                              channel - FIRST_CHANNEL,

@@ -21,9 +21,8 @@ bool Has(const ns3::Ptr<ns3::LteEnbRrc>& rrc, std::uint16_t rnti, std::initializ
 
 } // namespace
 
-HandoverGuard::HandoverGuard(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb,
-                             const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs)
-    : m_rrc(enodeb->GetRrc()), m_enodebs(enodebs)
+HandoverGuard::HandoverGuard(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwork& network)
+    : m_rrc(enodeb->GetRrc()), m_network(network)
 {
     enodeb->GetNode()->GetObject<ns3::EpcX2>()->SetEpcX2SapUser(this);
     m_rrc->TraceConnectWithoutContext("NewUeContext", ns3::MakeCallback(&HandoverGuard::Created, this));
@@ -36,7 +35,7 @@ void HandoverGuard::Created(std::uint16_t, std::uint16_t rnti)
 
 void HandoverGuard::RecvHandoverRequest(HandoverRequestParams message)
 {
-    const auto source = m_enodebs.at(message.sourceCellId - 1)->GetRrc();
+    const auto source = m_network.enodebs[m_network.IndexOf(message.sourceCellId).value()]->GetRrc();
     if (!Has(source, message.oldEnbUeX2apId, {UeManager::HANDOVER_PREPARATION}))
     {
         return;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "network.h"
+
 #include "ns3/epc-x2.h"
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-enb-rrc.h"
 
 #include <map>
-#include <vector>
 
 namespace netboxit
 {
@@ -16,9 +17,8 @@ namespace netboxit
 class HandoverGuard : public ns3::EpcX2SapUser
 {
   public:
-    /// `enodebs` are all of the network, the cell's number is the index plus 1; they outlive this object.
-    HandoverGuard(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb,
-                  const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs);
+    /// The network outlives this object.
+    HandoverGuard(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwork& network);
     HandoverGuard(const HandoverGuard&) = delete;
     HandoverGuard& operator=(const HandoverGuard&) = delete;
 
@@ -36,7 +36,7 @@ class HandoverGuard : public ns3::EpcX2SapUser
     void Created(std::uint16_t cell, std::uint16_t rnti);
 
     ns3::Ptr<ns3::LteEnbRrc> m_rrc;
-    const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& m_enodebs;
+    const LteNetwork& m_network;
     std::uint16_t m_latest{};                       ///< RNTI of the latest UE here
     std::map<std::uint32_t, std::uint16_t> m_rntis; ///< of UEs that came by handover, by their bearers' tunnels
 };

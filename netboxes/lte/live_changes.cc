@@ -165,15 +165,15 @@ ns3::Vector LiveChanges::PositionFrom(const Json& value) const
 void LiveChanges::HandOver(Terminal& terminal, const Json& value)
 {
     const auto index = CellOf(value, "handover is to");
-    const auto target = static_cast<std::uint16_t>(index + 1);
-    const auto reason = terminal.WhyNotTo(target);
+    const auto reason = terminal.WhyNotTo(index);
     if (!reason.empty())
     {
         m_announcements.Announce(
             "handover_failed", terminal.Id(), {{"to", m_cellNames[index]}, {"reason", reason}});
         return;
     }
-    m_network.enodebs[terminal.Cell() - 1]->GetRrc()->SendHandoverRequest(terminal.Device()->GetRrc()->GetRnti(), target);
+    m_network.enodebs[terminal.Cell().value()]->GetRrc()->SendHandoverRequest(terminal.Device()->GetRrc()->GetRnti(),
+                                                                              m_network.enodebs[index]->GetCellId());
 }
 
 } // namespace netboxit

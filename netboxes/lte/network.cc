@@ -25,6 +25,7 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -42,6 +43,21 @@ constexpr std::uint64_t CORE_MTU = 10000;
 /// Random streams: the LTE devices', and those of wandering stations (the channels' are in propagation.cc).
 constexpr std::int64_t FIRST_STREAM = 1000;
 constexpr std::int64_t WANDER_STREAM = 900'000;
+
+/// The id that the helper gives its next cell. LteHelper keeps it to itself and always begins with 1. The name of a private member is
+/// permitted as an argument of an explicit instantiation (C++20, [temp.spec], 6), which defines this function.
+std::uint16_t& NextCellOf(ns3::LteHelper& helper);
+
+template <std::uint16_t ns3::LteHelper::*NEXT_CELL>
+struct CellNumbering
+{
+    friend std::uint16_t& NextCellOf(ns3::LteHelper& helper)
+    {
+        return helper.*NEXT_CELL;
+    }
+};
+
+template struct CellNumbering<&ns3::LteHelper::m_cellIdCounter>;
 
 /// Every so many ms a UE sounds the channel; as many UEs fit into a cell (TS 36.213, Table 8.2-1, without those of ns-3's 2 and 5 ms,
 /// which leave no room for a UE that comes over).
@@ -154,7 +170,10 @@ void AddEnodebs(LteNetwork& network, const LtePlan& plan)
         nodes.Get(i)->AggregateObject(mobility);
         network.sites.push_back(mobility);
     }
+    static std::uint16_t nextCell = 1; // of the process
+    NextCellOf(*network.helper) = nextCell;
     const auto devices = network.helper->InstallEnbDevice(nodes);
+    nextCell = NextCellOf(*network.helper);
     for (std::size_t i = 0; i < plan.enodebs.size(); ++i)
     {
         network.enodebs.push_back(ns3::DynamicCast<ns3::LteEnbNetDevice>(devices.Get(i)));
@@ -210,6 +229,12 @@ void AddTerminals(LteNetwork& network, const LtePlan& plan, ns3::EpcHelper& core
 }
 
 } // namespace
+
+std::optional<std::size_t> LteNetwork::IndexOf(std::uint16_t cell) const
+{
+    const auto found = std::ranges::find(enodebs, cell, [](const auto& enodeb) { return enodeb->GetCellId(); });
+    return found == enodebs.end() ? std::nullopt : std::optional<std::size_t>(found - enodebs.begin());
+}
 
 ns3::Ipv4Address Everyone()
 {

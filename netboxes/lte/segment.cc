@@ -59,7 +59,7 @@ class LteSegment : public Segment
         }
         for (const auto& enodeb : m_network.enodebs)
         {
-            m_guards.push_back(std::make_unique<HandoverGuard>(enodeb, m_network.enodebs));
+            m_guards.push_back(std::make_unique<HandoverGuard>(enodeb, m_network));
             enodeb->GetPhy()->GetUlSpectrumPhy()->TraceConnectWithoutContext(
                 "UlPhyReception", ns3::MakeCallback(&LteSegment::ReceivedUplink, this));
             enodeb->GetPhy()->TraceConnectWithoutContext("ReportUeSinr",

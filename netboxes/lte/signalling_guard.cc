@@ -40,12 +40,12 @@ SignallingGuard::~SignallingGuard()
 
 bool SignallingGuard::Expects(std::uint16_t rnti, std::initializer_list<State> states) const
 {
-    const std::size_t cell = m_rrc->GetCellId();
-    if (cell < 1 || cell > m_network.enodebs.size() || !m_network.enodebs[cell - 1]->GetRrc()->HasUeManager(rnti))
+    const auto cell = m_network.IndexOf(m_rrc->GetCellId());
+    if (!cell || !m_network.enodebs[*cell]->GetRrc()->HasUeManager(rnti))
     {
         return false;
     }
-    const auto context = m_network.enodebs[cell - 1]->GetRrc()->GetUeManager(rnti);
+    const auto context = m_network.enodebs[*cell]->GetRrc()->GetUeManager(rnti);
     const bool isOurs = context->GetState() == UeManager::INITIAL_RANDOM_ACCESS ||
                         context->GetImsi() == m_network.terminals[m_terminal]->GetImsi();
     return isOurs && std::ranges::find(states, context->GetState()) != states.end();
@@ -106,7 +106,7 @@ void SignallingGuard::SendRrcConnectionReestablishmentComplete(RrcConnectionRees
 void SignallingGuard::SendMeasurementReport(MeasurementReport message)
 {
     if (Expects(m_rrc->GetRnti(), CONNECTED) && !m_network.attenuation->IsOff(m_network.motions[m_terminal]) &&
-        !m_network.attenuation->IsOff(m_network.sites[m_rrc->GetCellId() - 1]))
+        !m_network.attenuation->IsOff(m_network.sites[m_network.IndexOf(m_rrc->GetCellId()).value()]))
     {
         m_signalling->SendMeasurementReport(message);
     }
@@ -114,8 +114,8 @@ void SignallingGuard::SendMeasurementReport(MeasurementReport message)
 
 void SignallingGuard::SendIdealUeContextRemoveRequest(std::uint16_t rnti)
 {
-    const std::size_t cell = m_rrc->GetCellId();
-    if (cell >= 1 && cell <= m_network.enodebs.size() && m_network.enodebs[cell - 1]->GetRrc()->HasUeManager(rnti))
+    const auto cell = m_network.IndexOf(m_rrc->GetCellId());
+    if (cell && m_network.enodebs[*cell]->GetRrc()->HasUeManager(rnti))
     {
         m_signalling->SendIdealUeContextRemoveRequest(rnti);
     }

@@ -185,7 +185,7 @@ void Terminal::HandoverFails(std::uint64_t, std::uint16_t, std::uint16_t)
         "handover_failed", m_id, {{"from", CellName(m_handoverFrom)}, {"to", CellName(m_handoverTo)}});
 }
 
-std::string Terminal::WhyNotTo(std::uint16_t target) const
+std::string Terminal::WhyNotTo(std::size_t target) const
 {
     const auto rrc = m_device->GetRrc();
     if (!m_connected)
@@ -196,26 +196,27 @@ std::string Terminal::WhyNotTo(std::uint16_t target) const
     {
         return "in this cell already";
     }
-    const auto serving = m_network.enodebs.at(Cell() - 1)->GetRrc();
+    const auto serving = m_network.enodebs[Cell().value()]->GetRrc();
     const bool calm = rrc->GetState() == ns3::LteUeRrc::CONNECTED_NORMALLY && serving->HasUeManager(rrc->GetRnti()) &&
                       serving->GetUeManager(rrc->GetRnti())->GetState() == ns3::UeManager::CONNECTED_NORMALLY;
     return calm ? "" : "another procedure is going on";
 }
 
-std::uint16_t Terminal::Cell() const
+std::optional<std::size_t> Terminal::Cell() const
 {
-    return m_connected ? m_device->GetRrc()->GetCellId() : 0;
+    return m_connected ? m_network.IndexOf(m_device->GetRrc()->GetCellId()) : std::nullopt;
 }
 
 std::string Terminal::CellName(std::uint16_t cell) const
 {
-    return cell >= 1 && cell <= m_cellNames.size() ? m_cellNames[cell - 1] : "";
+    const auto index = m_network.IndexOf(cell);
+    return index ? m_cellNames[*index] : "";
 }
 
 Json Terminal::Read() const
 {
     Json counters{{"connected", m_connected},
-            {"cell", CellName(Cell())},
+            {"cell", m_connected ? CellName(m_device->GetRrc()->GetCellId()) : ""},
             {"handovers", m_handovers},
             {"handover_failures", m_handoverFailures},
             {"link_failures", m_linkFailures},

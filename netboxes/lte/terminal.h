@@ -79,8 +79,8 @@ class Terminal
         return m_traffic;
     }
 
-    /// Why it cannot be handed over to a cell now; empty when it can.
-    std::string WhyNotTo(std::uint16_t target) const;
+    /// Why it cannot be handed over to an eNodeB now, given by its index; empty when it can.
+    std::string WhyNotTo(std::size_t target) const;
 
     /// An eNodeB has measured the sounding signal of this UE; the ratio is its SINR.
     void Sounded(double ratio);
@@ -90,8 +90,8 @@ class Terminal
         return m_radio;
     }
 
-    /// Serving cell's number, 0 when there is none.
-    std::uint16_t Cell() const;
+    /// The serving eNodeB's index, nothing when there is none.
+    std::optional<std::size_t> Cell() const;
     Json Read() const;
 
   private:
@@ -112,6 +112,7 @@ class Terminal
     void Disconnected(const char* reason);
     /// The eNodeB knows nothing of a connection that the UE believes to have.
     void Orphaned();
+    /// Of the eNodeB with that cell; empty when there is none.
     std::string CellName(std::uint16_t cell) const;
 
     StationId m_id;

@@ -46,6 +46,21 @@ SEGMENTS: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "pan": ({"stations": {"d": {"role": "device"}, "c": {"role": "coordinator"}}, "distance": "10 m"}, "d", "c"),
     "pmr": ({"stations": {"t": {}, "base": {"role": "base"}}, "distance": "1 km"}, "t", "base"),
 }
+
+
+def between_two_cells(begin: str, end: str, **more: Any) -> dict[str, Any]:
+    """Of LTE: two eNodeBs, and a UE that drives from a place to another one within five seconds, and so is handed over."""
+    path = [{"at": "0 s", "position": [begin, "0 m"]}, {"at": "5 s", "position": [end, "0 m"]}]
+    return {
+        "stations": {"ue": {"role": "ue", "path": path}, "core": {"role": "gateway"}},
+        "enodebs": {"west": {"position": ["0 m", "0 m"]}, "east": {"position": ["1 km", "0 m"]}},
+        "tx_power": "36 dBm",
+        "propagation": "log-distance",
+        "path_loss_exponent": 3,
+        **more,
+    }
+
+
 #: Of some, what a twin has otherwise that ns-3 keeps, or takes, as a default of the process.
 OF_TWINS: Mapping[str, Sequence[tuple[dict[str, Any], dict[str, Any]]]] = {
     "wifi": [
@@ -55,9 +70,16 @@ OF_TWINS: Mapping[str, Sequence[tuple[dict[str, Any], dict[str, Any]]]] = {
             {"mode": "mesh", "stations": {"s": {"role": "mesh-point"}, "ap": {"role": "mesh-point"}}},
         ),
     ],
+    "lte": [
+        ({"rlc": "am", "fading": "EVA"}, {"rlc": "um", "noise_figure": "9 dB", "resource_blocks": 50}),
+        (
+            between_two_cells("300 m", "800 m", resource_blocks=25),
+            between_two_cells("800 m", "300 m", handover="a2-a4-rsrq", x2_delay="20 ms", core_delay="5 ms"),
+        ),
+    ],
 }
 CASES = [
-    *((technology, {}, {}) for technology in SEGMENTS if technology != "lte"),
+    *((technology, {}, {}) for technology in SEGMENTS),
     *((technology, mine, twin) for technology, cases in OF_TWINS.items() for mine, twin in cases),
 ]
 #: Wi-Fi stations have associated by then, LTE's terminals are attached, WiMAX's subscribers ranged.
@@ -98,7 +120,8 @@ def test_a_netbox_beside_others_gives_what_it_gives_alone(technology: str, mine:
     other = "link" if technology != "link" else "ethernet"
     frames = {first: datagrams(60), second: datagrams(60, back=True)}
     boxes = {
-        "before": netbox(other, {SEGMENTS[other][1]: datagrams(90, 0.03)}),
+        # Its frames come after the first one of the others, with which their time begins also alone.
+        "before": netbox(other, {SEGMENTS[other][1]: datagrams(90, 0.03)[1:]}),
         "mine": netbox(technology, frames, **mine),
         "twin": netbox(technology, frames, seed=5, **twin),
     }
