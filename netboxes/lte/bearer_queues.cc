@@ -3,8 +3,6 @@
 
 #include "carrier_managers.h"
 
-#include "../queueing/chance.h"
-
 #include "ns3/lte-amc.h"
 #include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-pdcp.h"
@@ -192,7 +190,7 @@ double BearerQueues::Draw(std::int64_t stream)
     const auto [found, isNew] = m_chances.try_emplace(stream);
     if (isNew)
     {
-        found->second = queueing::ChanceOf(stream);
+        found->second = m_laterChances.Of(stream);
     }
     return found->second();
 }

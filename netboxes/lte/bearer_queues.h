@@ -4,6 +4,8 @@
 #include "bearer_queue.h"
 #include "network.h"
 
+#include "../queueing/chance.h"
+
 #include "ns3/object-map.h"
 
 #include <functional>
@@ -48,6 +50,7 @@ class BearerQueues
     Json m_said;
     double m_grossRate; ///< bit/s, of one layer
     QueueNumber m_latest{};
+    queueing::LaterChances m_laterChances;
     std::map<std::int64_t, queueing::Chance> m_chances; ///< by random stream
 };
 
