@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from applications.dscp import Dscp
 from applications.stream import Stream
+from applications.virtual_traffic import VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.errors import NetBoxITError
 from contracts.flow import ApplicationRecord, Flow, opposite
@@ -177,6 +178,11 @@ class Application(ABC):
         #: When its duration will be over, on the monotonic clock; infinite before it began.
         self.ends = math.inf
         folder.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def virtual(cls, plan: TrafficPlan) -> VirtualTraffic | None:
+        """What it is in virtual time; None: its programs run in real time only."""
+        return None
 
     @abstractmethod
     def prepare(self) -> None:

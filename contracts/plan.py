@@ -250,6 +250,8 @@ class Plan:
     take: tuple[str, ...] = ()
     #: Of the part of a lab that one machine has: the addresses of nodes on others, by name.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: In whose time it runs: this machine's, or in virtual time.
+    clock: Literal["real", "virtual"] = "real"
     #: The operations centre: what goes towards it is called "return". None where nobody says which host it is.
     centre: str | None = None
 

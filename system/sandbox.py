@@ -13,7 +13,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,6 @@ _AS_NOBODY: Final = (
 )
 
 _TMP_BYTES: Final = 64 << 20
-_FILE_BYTES: Final = 16 << 20
 _OPEN_FILES: Final = 256
 #: Of one user on this host, so for all sandboxes of root's together.
 _PROCESSES: Final = 256
@@ -64,6 +63,8 @@ class Limits:
     memory_bytes: int = 1 << 30
     #: What it may write on its standard output.
     output_bytes: int = 16 << 20
+    #: Of each file that it writes.
+    file_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,17 @@ def run(
 
 @contextmanager
 def running(
-    command: Sequence[str], limits: Limits, *, reads: Mapping[Path, str] | None = None, stdin: BinaryIO | None = None
+    command: Sequence[str],
+    limits: Limits,
+    *,
+    reads: Mapping[Path, str] | None = None,
+    stdin: BinaryIO | None = None,
+    writes: Path | None = None,
 ) -> Iterator[Program]:
-    """The same for one whose output is read while it runs; it is ended afterwards. Raises SandboxFailed."""
+    """The same for one whose output is read while it runs; it is ended afterwards. Raises SandboxFailed.
+
+    It may do whatever it likes in the folder that it `writes`, which `share` has given it; what it leaves there is a stranger's.
+    """
     if os.geteuid() == 0 and not INSTALLATION.stat().st_mode & 0o001:
         raise SandboxFailed(
             f"{command[0]} runs in a sandbox only, as a user that nobody is, and only its owner may enter {INSTALLATION}; "
@@ -103,7 +112,7 @@ def running(
         complaints = opened.enter_context(in_memory(b""))
         try:
             process = subprocess.Popen(
-                [*_enclosure(texts), "--", *_limiting(limits), *command],
+                [*_enclosure(texts, writes), "--", *_limiting(limits), *command],
                 stdin=stdin or subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
@@ -158,7 +167,7 @@ class Program:
         if status == _BY_SIGNAL + signal.SIGXCPU:
             raise self._exceeded_time()
         if status == _BY_SIGNAL + signal.SIGXFSZ:
-            raise self._exceeded(f"it wrote a file of more than {_mebibytes(_FILE_BYTES)}")
+            raise self._exceeded(f"it wrote a file of more than {_mebibytes(self._limits.file_bytes)}")
         if status in (_BY_SIGNAL + signal.SIGABRT, _BY_SIGNAL + signal.SIGSEGV, _BY_SIGNAL + signal.SIGKILL):
             name, memory = signal.Signals(status - _BY_SIGNAL).name, _mebibytes(self._limits.memory_bytes)
             raise self._exceeded(f"it ended by {name}; it may use {memory} of memory")
@@ -185,7 +194,14 @@ def in_memory(content: bytes) -> Iterator[BinaryIO]:
         yield file
 
 
-def _enclosure(texts: Mapping[Path, BinaryIO]) -> list[str]:
+def share(folder: Path) -> None:
+    """Gives a folder, with all in it, to the user that programs in sandboxes have: root's have another one than whoever calls."""
+    if os.geteuid() == 0:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, _NOBODY, _NOBODY, follow_symlinks=False)
+
+
+def _enclosure(texts: Mapping[Path, BinaryIO], writes: Path | None) -> list[str]:
     return [
         PROGRAM,
         *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
@@ -194,19 +210,24 @@ def _enclosure(texts: Mapping[Path, BinaryIO]) -> list[str]:
         *(("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID") if os.geteuid() == 0 else ("--unshare-user",)),
         *("--ro-bind", "/usr", "/usr"),
         *(part for name in _LINKS for part in ("--symlink", f"usr/{name}", f"/{name}")),
-        *(part for path in _open_folders(texts) for part in ("--perms", "0755", "--dir", str(path))),
+        *(
+            part
+            for path in _open_folders([*texts, *([] if writes is None else [writes / "x"])])
+            for part in ("--perms", "0755", "--dir", str(path))
+        ),
         *(part for path in _LIBRARIES for part in ("--ro-bind-try", path, path)),
         *("--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc"),
         *("--size", str(_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"),  # the sandbox's own
         *("--ro-bind", str(INSTALLATION), str(INSTALLATION)),
         *(part for path, text in texts.items() for part in ("--perms", "0444", "--ro-bind-data", str(text.fileno()), str(path))),
+        *(() if writes is None else ("--bind", str(writes), str(writes))),
         *("--remount-ro", "/", "--chdir", "/tmp", "--setenv", "PATH", "/usr/sbin:/usr/bin"),
     ]
 
 
-def _open_folders(texts: Mapping[Path, BinaryIO]) -> list[Path]:
+def _open_folders(paths: Iterable[Path]) -> list[Path]:
     """Those above what is put there: bubblewrap would make them for its own user alone."""
-    above = {parent for path in (Path("/etc/x"), INSTALLATION, *texts) for parent in path.parents if parent != Path("/")}
+    above = {parent for path in (Path("/etc/x"), INSTALLATION, *paths) for parent in path.parents if parent != Path("/")}
     return sorted(folder for folder in above if not folder.is_relative_to(INSTALLATION) and not folder.is_relative_to("/usr"))
 
 
@@ -217,7 +238,7 @@ def _limiting(limits: Limits) -> list[str]:
         "as": (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
         # Where the soft one is the hard one the kernel ends a process by SIGKILL, which says nothing.
         "cpu": (resource.RLIMIT_CPU, cpu_s, cpu_s + 1),
-        "fsize": (resource.RLIMIT_FSIZE, _FILE_BYTES, _FILE_BYTES),
+        "fsize": (resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes),
         "nofile": (resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES),
         "nproc": (resource.RLIMIT_NPROC, _PROCESSES, _PROCESSES),
         "core": (resource.RLIMIT_CORE, 0, 0),

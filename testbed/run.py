@@ -47,7 +47,7 @@ RESULTS = Path("results")
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
 _READY_DEADLINE_S = 90.0
 #: How long frames may be on their way when the traffic ends: two geostationary hops take 0.5 s.
-_DRAIN_S = 1.5
+DRAIN_S = 1.5
 
 
 class NoResults(WrongInput):
@@ -187,7 +187,7 @@ def carry_traffic(
             traffic.arrange()
             measured.begin()
             traffic.carry(measured.check, log.due(least_s))
-        time.sleep(_DRAIN_S)
+        time.sleep(DRAIN_S)
         measured.keep_statistics()
     finally:
         measured.end()

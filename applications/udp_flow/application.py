@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.stream import UDP_HEADERS, Stream
 from applications.udp_flow.timetable import Pattern, Timetable
+from applications.virtual_traffic import FlowEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -136,10 +137,33 @@ class UdpFlow(Application):
         return flows(self.plan)
 
     def facts(self) -> UdpFlowFacts:
-        return {
-            "ip_headers_bytes": IP_HEADERS[version(self.plan)],
-            "offered_ip_bit_per_s": self.options.rate * self.options.count,
-        }
+        return facts(self.plan)
+
+    @classmethod
+    def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
+        options = UdpFlowOptions.model_construct(**plan.options)
+        ends = list[FlowEnd]()
+        for number, timetable in enumerate(options.timetables(plan.name, version(plan))):
+            name, port = f"{plan.name}.{number + 1}", options.port + number
+            ends.append({"name": name, "host": plan.destination, "application": "datagrams", "role": "receiver", "port": port})
+            ends.append(
+                {
+                    "name": name,
+                    "host": plan.source,
+                    "application": "datagrams",
+                    "role": "sender",
+                    "port": port,
+                    "destination": plan.destination_address,
+                    "source_port": port,
+                    "dscp": options.dscp,
+                    "start_s": options.start,
+                    "periods": timetable.periods(),
+                    "per_s": timetable.per_s,
+                    "poisson": options.pattern == "poisson",
+                    "payload": round(options.payload),
+                }
+            )
+        return VirtualTraffic(tuple(ends), tuple(flows(plan)), facts(plan))
 
     def script(self) -> str:
         """What MGEN is to send, in its own language. It does not start a flow again that it has ended: each period is a flow."""
@@ -158,6 +182,12 @@ class UdpFlow(Application):
 def version(plan: TrafficPlan) -> int:
     """Of IP."""
     return ip_address(plan.source_address).version
+
+
+def facts(plan: TrafficPlan) -> UdpFlowFacts:
+    """What a plan's entry of this application was to send."""
+    options = UdpFlowOptions.model_construct(**plan.options)
+    return {"ip_headers_bytes": IP_HEADERS[version(plan)], "offered_ip_bit_per_s": options.rate * options.count}
 
 
 def flows(plan: TrafficPlan) -> list[Flow]:

@@ -9,25 +9,6 @@
 namespace netboxit
 {
 
-namespace
-{
-
-/// Statistics outlive the netbox: written at its end.
-void WriteStatistics(const std::string& path, const Json& statistics)
-{
-    if (path.empty())
-    {
-        return;
-    }
-    std::ofstream file(path, std::ios::trunc);
-    if (!(file << statistics.dump(1) << std::endl))
-    {
-        throw std::runtime_error("cannot write statistics to " + path + ": " + std::strerror(errno));
-    }
-}
-
-} // namespace
-
 void ScheduleChanges(const Configuration& configuration, Netbox& netbox)
 {
     for (const auto& change : configuration.changes)
@@ -54,11 +35,24 @@ void ScheduleCourse(const Configuration& configuration, Netbox& netbox)
     ScheduleChanges(configuration, netbox);
 }
 
+void WriteJson(const std::string& path, const Json& content, const std::string& what)
+{
+    if (path.empty())
+    {
+        return;
+    }
+    std::ofstream file(path, std::ios::trunc);
+    if (!(file << content.dump(1) << std::endl))
+    {
+        throw std::runtime_error("cannot write " + what + " to " + path + ": " + std::strerror(errno));
+    }
+}
+
 void Conclude(const Configuration& configuration, Netbox& netbox, const Json& statistics)
 {
     netbox.Records().WriteAll();
     netbox.TheJournal().Write();
-    WriteStatistics(configuration.statistics, statistics);
+    WriteJson(configuration.statistics, statistics, "statistics");
 }
 
 } // namespace netboxit

@@ -209,6 +209,12 @@ void Network::Conclude()
     {
         router->Conclude();
     }
+    if (!m_configuration.times.empty())
+    {
+        const Json times{{"began_ns", m_began ? Json(m_clock.StampOf(*m_began)) : Json(nullptr)},
+                         {"ended_ns", m_clock.StampOf(m_events.NowNs())}};
+        WriteJson(m_configuration.times, times, "the network's times");
+    }
 }
 
 } // namespace netboxit

@@ -103,6 +103,7 @@ NetworkConfiguration ReadNetworkConfiguration(const Json& json)
     result.patience = std::llround(root.NumberOr("patience_s", 90, 0, LONGEST_S) * NS);
     root.NumberOr("epoch_ns", 0, 0, LAST_EPOCH_NS);
     result.epoch = root.At("epoch_ns").is_null() ? 0 : root.At("epoch_ns").get<std::int64_t>();
+    result.times = root.TextOr("times", "");
     result.watched = !root.At("watched").is_null() && root.Truth("watched");
     for (const auto& netbox : root.List("netboxes"))
     {

@@ -130,15 +130,19 @@ def test_a_netbox_beside_others_gives_what_it_gives_alone(technology: str, mine:
     same(together["twin"], alone(technology, frames, seed=5, **twin))
 
 
-def test_random_numbers_that_are_first_drawn_while_netboxes_run_are_those_of_their_own_seeds() -> None:
-    """LTE's queues are made with the bearers, when the seed of the process is that of the latest netbox."""
-    drops = {"resource_blocks": 6, "queue": {"discipline": "red", "minimum": 1, "maximum": 30, "probability": 0.5, "weight": 1.0}}
-    frames = {"ue": datagrams(1500, 0.0004), "core": datagrams(1500, 0.0004, back=True)}
-    together = emulate_network({f"seed {seed}": netbox("lte", frames, seed, **drops) for seed in (1, 5)}, [], DURATION_S)
+@pytest.mark.parametrize(("technology", "narrow"), [("lte", {"resource_blocks": 6}), ("pmr", {})])
+def test_random_numbers_that_are_first_drawn_while_netboxes_run_are_those_of_their_own_seeds(
+    technology: str, narrow: dict[str, Any]
+) -> None:
+    """LTE's queues are made with the bearers, PMR's with the first packet, when the seed is that of the latest netbox."""
+    drops = {**narrow, "queue": {"discipline": "red", "minimum": 1, "maximum": 30, "probability": 0.5, "weight": 1.0}}
+    _, first, second = SEGMENTS[technology]
+    frames = {first: datagrams(1500, 0.0004), second: datagrams(1500, 0.0004, back=True)}
+    together = emulate_network({f"seed {seed}": netbox(technology, frames, seed, **drops) for seed in (1, 5)}, [], DURATION_S)
     for seed in (1, 5):
-        lte = together[f"seed {seed}"]
-        assert lte.statistics["frames"]["lost"]["queue_early"] > 0
-        same(lte, alone("lte", frames, seed, **drops))
+        ran = together[f"seed {seed}"]
+        assert ran.statistics["frames"]["lost"]["queue_early"] > 0
+        same(ran, alone(technology, frames, seed, **drops))
 
 
 def test_a_chain_gives_what_its_segments_give_one_after_another() -> None:

@@ -39,7 +39,7 @@ Terminal::Party& Terminal::PartyTo(std::optional<StationId> to)
         m_parties.at(packet.to).waiting.erase(packet);
         m_lost(packet, reason);
     };
-    auto& party = m_parties.try_emplace(to, m_queueParameter, queueing::ChanceOf(stream), lost).first->second;
+    auto& party = m_parties.try_emplace(to, m_queueParameter, m_chances.Of(stream), lost).first->second;
     party.queue.ResetStatistics(m_reset);
     return party;
 }

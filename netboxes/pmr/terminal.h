@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../engine/loss_counts.h"
+#include "../queueing/chance.h"
 #include "../queueing/queue.h"
 
 #include <map>
@@ -115,6 +116,7 @@ class Terminal
     void Lose(Party& party, Loss reason, std::int64_t now);
 
     std::int64_t m_firstStream;
+    queueing::LaterChances m_chances;
     Lost m_lost;
     Json m_queueParameter;
     std::int64_t m_lifetime{};

@@ -63,7 +63,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
         m_queue->Set(queue, Now(), rate);
         return;
     }
-    m_queue = std::make_unique<Queue>(queue, queueing::ChanceOf(m_stream), m_lost);
+    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost);
     SetMacRoom(m_plan.deviceQueue);
 }
 

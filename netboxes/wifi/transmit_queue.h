@@ -3,6 +3,7 @@
 
 #include "plan.h"
 
+#include "../queueing/chance.h"
 #include "../queueing/queue.h"
 
 #include "ns3/mac48-address.h"
@@ -74,6 +75,7 @@ class TransmitQueue
     const CellPlan& m_plan;
     ns3::Ptr<ns3::WifiMacQueue> m_mac;
     std::int64_t m_stream;
+    queueing::LaterChances m_chances;
     Send m_send;
     Lost m_lost;
     std::unique_ptr<Queue> m_queue; ///< above the MAC; none where the MAC's own queue is all

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an application is in virtual time: what hosts of netboxes/endpoints send and receive in the place of its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from contracts.flow import Flow
+
+
+class FlowEnd(TypedDict):
+    """One end of a flow, as the segment of netboxes/endpoints reads it (its README.md); times count from the network's."""
+
+    name: str
+    #: Whose end it is.
+    host: str
+    application: Literal["datagrams"]
+    role: Literal["sender", "receiver"]
+    #: The receiver's.
+    port: int
+    #: All that follows is the sender's.
+    destination: NotRequired[str]
+    source_port: NotRequired[int]
+    dscp: NotRequired[int]
+    start_s: NotRequired[float]
+    #: [from, until] after the start.
+    periods: NotRequired[list[tuple[float, float]]]
+    per_s: NotRequired[float]
+    #: Gaps are exponential ones of that mean; else they are equal.
+    poisson: NotRequired[bool]
+    #: Bytes.
+    payload: NotRequired[int]
+
+
+@dataclass(frozen=True)
+class VirtualTraffic:
+    """An entry of the traffic section: its ends, and what `flows.json` says of it."""
+
+    ends: tuple[FlowEnd, ...]
+    flows: tuple[Flow, ...]
+    facts: Mapping[str, object] = field(default_factory=dict)

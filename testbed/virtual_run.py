@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run in virtual time: the same topology, plan and run folder as `testbed.run`, without a lab, and without root.
+
+All nodes are computed in one process, as fast as their models can be.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from applications.registry import analyses, applications
+from contracts.errors import BadTopology
+from contracts.plan import Plan, RealtimeSupport
+from system.user_privileges import drop_privileges
+from testbed.description.settings import Setting
+from testbed.description.topology_file import load
+from testbed.labs.deployment import Progress
+from testbed.plans.planning import plan_topology
+from testbed.plans.traffic_plan import BadDuration
+from testbed.run import DRAIN_S, Outcome, keep_inputs, make_folder, recorded, reported
+from testbed.virtual_time import records
+from testbed.virtual_time.computing import NotComputed, compute
+from testbed.virtual_time.network import VirtualNetwork
+from testbed.virtual_time.refusals import refusals
+
+_NO_LAB: Final = RealtimeSupport(fifo=False, budget_us=None, reason="virtual time")
+
+
+def run(
+    topology: Path,
+    *,
+    lab: str | None,
+    duration_s: float | None,
+    progress: Progress,
+    results: Path,
+    settings: Sequence[Setting] = (),
+) -> Outcome:
+    """Computes a topology file's run. Raises BadPlugin, BadTopology and BadDuration before anything is written.
+
+    What fails later is in the outcome, as of `testbed.run.run`. Ctrl-C ends it, keeps what was computed and is raised again.
+    """
+    drop_privileges()
+    judges = analyses()
+    described = load(topology, said=settings)
+    plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
+    if problems := list(refusals(described, plan)):
+        raise BadTopology(problems)
+    if not plan.traffic and duration_s is None:
+        raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
+    # What the planner decided about cores and real-time scheduling is of no meaning.
+    plan = replace(plan, clock="virtual", notes=())
+    folder = make_folder(plan, results)
+    keep_inputs(topology, settings, plan, folder)
+    with recorded(folder, folder):
+        _carry(plan, folder, duration_s or 0.0, progress)
+    return reported(folder, judges, progress)
+
+
+def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None:
+    kinds = applications()
+    told = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
+    traffic = {name: entry for name, entry in told.items() if entry is not None}
+    ends = [end for entry in traffic.values() for end in entry.ends]
+    options = [kinds[entry.application].OPTIONS.model_construct(**entry.options) for entry in plan.traffic]
+    over_s = max([least_s, *(own.start + own.duration for own in options)])
+    with tempfile.TemporaryDirectory(prefix=".computing-", dir=folder) as place:
+        network = VirtualNetwork(plan, ends, Path(place))
+        try:
+            compute(
+                network.configuration(over_s + DRAIN_S),
+                network.folder,
+                lambda at_s: progress(f"virtual time, {max(0.0, over_s - at_s):.0f} s to go"),
+            )
+        finally:
+            progress("collecting")
+            problems = records.collect(network, folder)
+            records.write(network, traffic, folder)
+    if problems:
+        raise NotComputed("; ".join(problems))

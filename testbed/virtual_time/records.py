@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run in virtual time leaves in its folder, in the form of a lab's run (docs/architecture.md, "Run folder")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from applications.virtual_traffic import VirtualTraffic
+from contracts import durable
+from contracts.flow import ApplicationRecord
+from contracts.plan import Plan
+from contracts.run_files import read
+from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, STATISTICS_FILE
+from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
+from contracts.statistics import NetboxStatistics
+from system import node_files
+from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
+
+
+class Times(TypedDict):
+    """When the network's time began, null where it never did, and ended; as stamps, in nanoseconds."""
+
+    began_ns: int | None
+    ended_ns: int
+
+
+def collect(network: VirtualNetwork, folder: Path) -> list[str]:
+    """Copies what the program left, which a stranger's configuration may have put there; returns what is not whole, and why."""
+    problems = []
+    for own in (CAPTURES, *(f"{NODES}/{node.name}" for node in network.plan.nodes)):
+        (folder / own).mkdir(parents=True)
+        problems += node_files.copy_all(network.folder / own, folder / own)
+    return problems
+
+
+def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder: Path) -> None:
+    """What no node writes: lab.json, captures.json, events.jsonl, and flows.json of each entry of the traffic.
+
+    Of a network whose time never began, and of traffic that never started, there is nothing to tell.
+    """
+    times = read(network.folder / TIMES_FILE, Times)
+    if times is None or times["began_ns"] is None:
+        return
+    began_ns, ended_ns = times["began_ns"], times["ended_ns"]
+    over_s = (ended_ns - began_ns) / 1e9
+    netboxes = [node.name for node in network.plan.nodes if node.kind == "netbox"]
+    lab: LabRecord = {
+        "nodes": [],
+        "offloads": {},
+        "began_ns": began_ns,
+        "ended_ns": ended_ns,
+        "began_s": dict.fromkeys(netboxes, (began_ns - EPOCH_NS) / 1e9),
+    }
+    durable.write(folder / LAB_FILE, json.dumps(lab, indent=1) + "\n")
+    durable.write(folder / CAPTURES / COUNTS_FILE, json.dumps(_captured(network, folder), indent=2) + "\n")
+    lines = list(_events(network.plan, over_s))
+    if lines:
+        durable.write(folder / EVENTS_FILE, "".join(json.dumps(line) + "\n" for line in lines))
+    for entry in network.plan.traffic:
+        if entry.options.get("start", 0.0) < over_s:
+            own = folder / "traffic" / entry.name
+            own.mkdir(parents=True)
+            told = traffic[entry.name]
+            ApplicationRecord(name=entry.name, application=entry.application, flows=told.flows, facts=dict(told.facts)).write(own)
+
+
+def _captured(network: VirtualNetwork, folder: Path) -> list[CaptureCount]:
+    """Each host's program sees each frame: none is dropped. What was seen its statistics tell."""
+    counts: list[CaptureCount] = []
+    for file, node, interface in network.captures():
+        statistics = read(folder / NODES / node.name / STATISTICS_FILE, NetboxStatistics)
+        ports = {} if statistics is None else {port["name"]: port["received"] + port["sent"] for port in statistics["ports"]}
+        counts.append(
+            {
+                "file": file,
+                "node": node.name,
+                "interface": interface,
+                "received": ports.get(interface),
+                "dropped": 0 if interface in ports else None,
+                "ended": None if interface in ports else "the host left no statistics",
+            }
+        )
+    return counts
+
+
+def _events(plan: Plan, over_s: float) -> Iterator[EventRecord]:
+    """In virtual time nothing is late, and nothing takes time."""
+    for event in sorted(plan.events, key=lambda event: event.at_s):
+        if event.at_s < over_s:
+            yield {
+                "at_s": event.at_s,
+                "late_ms": 0.0,
+                "took_ms": 0.0,
+                **recorded(event.change, event.change.words()),
+                "error": None,
+            }
+    for entry in plan.traffic:
+        start_s = entry.options.get("start", 0.0)
+        if start_s < over_s:
+            words = f"{entry.name} starts"
+            yield {"at_s": start_s, "late_ms": 0.0, "took_ms": 0.0, "kind": "traffic", "traffic": entry.name, "words": words}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What of a topology there is in real time only, each with its place in the file and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from applications.registry import applications
+from contracts.changes import HandlerWrite, ParameterChange
+from contracts.errors import BadInput
+from contracts.plan import Plan
+from system.user_privileges import as_user
+from testbed.description.topology import Topology
+from testbed.description.yaml_source import Location, read
+from testbed.virtual_time.hosts import routes_of
+
+_IN_REAL_TIME = "or run it in real time, without --virtual"
+
+
+def refusals(topology: Topology, plan: Plan) -> Iterator[BadInput]:
+    """None, where all of it runs in virtual time."""
+    problems = [*_of_nodes(topology, plan), *_of_traffic(plan), *_of_events(plan)]
+    if problems:
+        with as_user():
+            source = read(topology.path)
+        for location, cause, remedy in problems:
+            yield source.bad(location, cause, f"{remedy}, {_IN_REAL_TIME}", key=True)
+
+
+def _of_nodes(topology: Topology, plan: Plan) -> Iterator[tuple[Location, str, str]]:
+    for name in topology.switches:
+        yield (
+            ("switches", name),
+            f"switch {name} is Open vSwitch, which works in real time only",
+            "take a netbox of `technology: ethernet` with `medium: switched`",
+        )
+    for name in topology.equipment:
+        yield ("equipment", name), f"equipment {name} is real, and so is its time", "leave it out"
+    for name in topology.replace:
+        yield ("replace", name), f"a real network is in the place of netbox {name}, and has its own time", "leave it out"
+    for name, host in topology.hosts.items():
+        if host.start is not None:
+            yield ("hosts", name, "start"), f"host {name} starts a program, which takes real time", "leave `start` out"
+    for name, router in topology.routers.items():
+        if routes_of(plan.node(name)) is None:
+            yield (
+                ("routers", name, "configuration"),
+                f"router {name} finds its routes by a protocol of FRRouting, which there is in real time only",
+                "give it static ones",
+            )
+        if router.ospf is not None:
+            yield ("routers", name, "ospf"), f"router {name} speaks OSPF, which there is in real time only", "give it routes"
+
+
+def _of_traffic(plan: Plan) -> Iterator[tuple[Location, str, str]]:
+    kinds = applications()
+    for entry in plan.traffic:
+        if kinds[entry.application].virtual(entry) is None:
+            others = [name for name in sorted(kinds) if "virtual" in vars(kinds[name])]
+            yield (
+                ("traffic", entry.name),
+                f"traffic {entry.name} is {entry.application}, whose programs run in real time only",
+                f"take {' or '.join(others)}",
+            )
+
+
+def _of_events(plan: Plan) -> Iterator[tuple[Location, str, str]]:
+    for event in plan.events:
+        if event.when is not None:
+            yield ("events",), f"an event waits {event.when.words()}, which there is in real time only", "say when by `at`"
+        elif not isinstance(event.change, ParameterChange | HandlerWrite):
+            yield ("events",), f"an event ({event.change.words()}) is one that there is in real time only", "leave it out"
