@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "checked_protocols.h"
+#include "ingress.h"
+
+#include "ns3/node.h"
+
+namespace netboxit
+{
+
+/// How a host is joined to one station.
+struct InterfaceConfiguration
+{
+    StationId station;
+    ns3::Mac48Address mac;
+    std::uint16_t mtu;
+    std::vector<Prefix> addresses;
+};
+
+struct RouteConfiguration
+{
+    Prefix destination;
+    IpAddress gateway;
+};
+
+struct HostConfiguration
+{
+    std::string name;
+    std::vector<InterfaceConfiguration> interfaces;
+    std::vector<RouteConfiguration> routes;
+    bool forwarding; ///< as a router
+};
+
+/// A computer with ns-3's Internet stack: Ethernet interfaces, ARP, IPv4, IPv6, ICMP, UDP and TCP.
+class Host
+{
+  public:
+    Host(const HostConfiguration& configuration, Frames& frames, std::int64_t randomStream);
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    void Receive(StationId station, Bytes frame);
+    /// Replaces all routes but those to its own networks; throws std::invalid_argument for a gateway in none of these.
+    void ReplaceRoutes(const std::vector<RouteConfiguration>& routes);
+
+    const std::string& Name() const
+    {
+        return m_name;
+    }
+
+    const std::vector<ns3::Ptr<PortDevice>>& Devices() const
+    {
+        return m_devices;
+    }
+
+    /// Of the devices.
+    const std::vector<StationId>& Stations() const
+    {
+        return m_stations;
+    }
+
+    const ns3::Ptr<ns3::Node>& Node() const
+    {
+        return m_node;
+    }
+
+    const ns3::Ptr<CheckedTcp>& Tcp() const
+    {
+        return m_tcp;
+    }
+
+    bool HasIpv6() const
+    {
+        return m_hasIpv6;
+    }
+
+    /// The MTU of the interface by which packets to `destination` leave, the first one's when there is no route.
+    std::uint16_t MtuTowards(const IpAddress& destination) const;
+
+    Json Read() const;
+    void Reset();
+
+  private:
+    void MakeNode(std::int64_t randomStream);
+    void AddInterface(const InterfaceConfiguration& interface, Frames& frames);
+    std::uint32_t InterfaceTowards(const IpAddress& gateway) const;
+    void Complete(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet>, std::uint32_t);
+    void CountForwarded(const ns3::Ipv4Header&, ns3::Ptr<const ns3::Packet>, std::uint32_t);
+    void CountForwarded6(const ns3::Ipv6Header&, ns3::Ptr<const ns3::Packet>, std::uint32_t);
+
+    std::string m_name;
+    bool m_forwarding;
+    bool m_hasIpv6;
+    DropCounts m_drops;
+    HostIngress m_ingress;
+    std::uint64_t m_forwarded{0};
+    ns3::Ptr<ns3::Node> m_node;
+    ns3::Ptr<CheckedTcp> m_tcp;
+    std::vector<ns3::Ptr<PortDevice>> m_devices;
+    std::vector<StationId> m_stations; ///< of the devices
+    std::vector<std::vector<Prefix>> m_addresses; ///< of the devices
+};
+
+} // namespace netboxit

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "addresses.h"
+#include "port_device.h"
+
+#include "ns3/ipv4-header.h"
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace netboxit
+{
+
+/// Keeps what others make a host remember within bounds: neighbours, and fragments that wait for others.
+class HostIngress : public PortDevice::Ingress
+{
+  public:
+    void AddAddress(const Prefix& address);
+
+    Finding Admit(std::uint16_t etherType, Bytes packet) override;
+    /// The host has a whole datagram: its fragments wait no more.
+    void Complete(const ns3::Ipv4Header& header);
+
+  private:
+    using DatagramKey = std::array<std::uint8_t, 11>; ///< source, destination, identification, protocol
+
+    struct Unfinished
+    {
+        std::int64_t since; ///< ns
+        unsigned fragments;
+    };
+
+    bool IsOwn(const IpAddress& address) const;
+    /// Whether the neighbour is known or has room; also when it is no neighbour.
+    bool KnowsNeighbour(const IpAddress& address);
+    bool HasRoomForFragment(Bytes packet);
+
+    std::vector<Prefix> m_addresses;
+    std::set<IpAddress> m_neighbours;
+    std::map<DatagramKey, Unfinished> m_unfinished;
+};
+
+} // namespace netboxit

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow.h"
+
+#include "ns3/boolean.h"
+#include "ns3/global-value.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// Random streams: HOSTS of them, then those of the flows.
+constexpr std::int64_t FIRST_STREAM = 4'000'000;
+constexpr std::int64_t STREAMS_OF_HOST = 8;
+constexpr std::int64_t FIRST_FLOW_STREAM = FIRST_STREAM + 65536 * STREAMS_OF_HOST;
+
+constexpr double SMALLEST_MTU = 576;
+constexpr double SMALLEST_MTU_OF_IPV6 = 1280;
+constexpr double LARGEST_MTU = 9216;
+
+ns3::Mac48Address ReadMac(Section& interface)
+{
+    const auto text = interface.Text("mac");
+    ns3::Mac48Address mac;
+    bool good = text.size() == 17;
+    std::array<std::uint8_t, 6> bytes{};
+    for (std::size_t at = 0; good && at < text.size(); ++at)
+    {
+        good = at % 3 == 2 ? text[at] == ':' : std::isxdigit(static_cast<unsigned char>(text[at])) != 0;
+    }
+    for (std::size_t byte = 0; good && byte < bytes.size(); ++byte)
+    {
+        bytes[byte] = static_cast<std::uint8_t>(std::stoul(text.substr(3 * byte, 2), nullptr, 16));
+    }
+    if (!good || (bytes[0] & 1) != 0)
+    {
+        interface.Refuse("mac", "\"" + text + "\" is not the MAC address of an interface; write one like 02:00:00:00:00:01");
+    }
+    mac.CopyFrom(bytes.data());
+    return mac;
+}
+
+void Refuse(const std::string& place, const std::string& cause)
+{
+    throw std::invalid_argument(place + ": " + cause);
+}
+
+InterfaceConfiguration ReadInterface(const Json& json, const std::string& path, StationId station)
+{
+    Section section(json, path);
+    InterfaceConfiguration interface{.station = station, .mac = ReadMac(section), .mtu = 0, .addresses = {}};
+    for (const auto& text : section.List("addresses"))
+    {
+        if (!text.is_string())
+        {
+            section.Refuse("addresses", "has " + text.dump() + "; write addresses like \"10.0.0.1/24\"");
+        }
+        interface.addresses.push_back(ReadPrefix(text, section.Path("addresses")));
+    }
+    const bool hasIpv6 = std::ranges::any_of(interface.addresses, [](const auto& own) { return own.address.isIpv6; });
+    interface.mtu = static_cast<std::uint16_t>(
+        section.NumberOr("mtu", 1500, hasIpv6 ? SMALLEST_MTU_OF_IPV6 : SMALLEST_MTU, LARGEST_MTU));
+    section.Finish();
+    return interface;
+}
+
+std::vector<RouteConfiguration> ReadRoutes(const Json& list, const std::string& path)
+{
+    std::vector<RouteConfiguration> routes;
+    for (const auto& json : list)
+    {
+        Section section(json, path + "[" + std::to_string(routes.size()) + "]");
+        const auto gateway = ReadAddress(section.Text("gateway"), section.Path("gateway"));
+        const auto destination = section.Text("destination");
+        RouteConfiguration route{{.address = {.isIpv6 = gateway.isIpv6}}, gateway};
+        if (destination != "default")
+        {
+            route.destination = ReadPrefix(destination, section.Path("destination"));
+        }
+        if (route.destination.address.isIpv6 != gateway.isIpv6)
+        {
+            section.Refuse("gateway", "destination and gateway are of two versions of IP; write both of one");
+        }
+        section.Finish();
+        routes.push_back(route);
+    }
+    return routes;
+}
+
+HostConfiguration ReadHost(const std::string& name, const Json& json, const std::vector<std::string>& stations)
+{
+    Section section(json, "hosts." + name);
+    HostConfiguration host{.name = name,
+                           .interfaces = {},
+                           .routes = ReadRoutes(section.List("routes"), section.Path("routes")),
+                           .forwarding = !section.At("forwarding").is_null() && section.Truth("forwarding")};
+    const auto& interfaces = section.At("interfaces");
+    if (!interfaces.is_object() || interfaces.empty())
+    {
+        section.Refuse("interfaces", "a host has at least one: {\"STATION\": {\"mac\", \"addresses\"}}");
+    }
+    for (const auto& [station, interface] : interfaces.items())
+    {
+        const auto path = section.Path("interfaces") + "." + station;
+        const auto found = std::ranges::find(stations, station);
+        if (found == stations.end())
+        {
+            Refuse(path, "the netbox has no such station; name one of its stations");
+        }
+        host.interfaces.push_back(ReadInterface(interface, path, static_cast<StationId>(found - stations.begin())));
+    }
+    section.Finish();
+    return host;
+}
+
+} // namespace
+
+/// Hosts: an end of the network with IP, UDP and TCP, and the traffic that they send and receive.
+class EndpointsSegment : public Segment
+{
+  public:
+    explicit EndpointsSegment(const SegmentSetup& setup);
+    ~EndpointsSegment() override;
+
+    void Transmit(StationId from, Destination to, const Frame& frame) override;
+    void Set(std::string_view parameter, const Json& value) override;
+    Json Read() const override;
+    void Begin() override;
+    void Reset() override;
+
+    bool IsEnd() const override
+    {
+        return true;
+    }
+
+  private:
+    struct NamedFlow
+    {
+        Json description;
+        std::unique_ptr<Flow> flow;
+    };
+
+    void MakeHosts(const Json& hosts, const SegmentSetup& setup);
+    void MakeFlows(const Json& flows, const SegmentSetup& setup);
+
+    std::vector<std::string> m_names;
+    Frames& m_frames;
+    std::deque<Host> m_hosts;
+    std::vector<Host*> m_hostOf; ///< by station
+    std::vector<NamedFlow> m_flows;
+};
+
+EndpointsSegment::EndpointsSegment(const SegmentSetup& setup)
+    : m_names(setup.stations), m_frames(setup.frames), m_hostOf(setup.stations.size(), nullptr)
+{
+    ns3::GlobalValue::Bind("ChecksumEnabled", ns3::BooleanValue(true));
+    try
+    {
+        MakeHosts(setup.parameters.at("hosts"), setup);
+        const auto flows = setup.parameters.find("flows");
+        MakeFlows(flows == setup.parameters.end() ? Json::array() : *flows, setup);
+    }
+    catch (const BadConfiguration& error)
+    {
+        throw std::invalid_argument(error.what());
+    }
+}
+
+EndpointsSegment::~EndpointsSegment()
+{
+    m_flows.clear();
+}
+
+void EndpointsSegment::MakeHosts(const Json& hosts, const SegmentSetup& setup)
+{
+    for (const auto& [name, json] : hosts.items())
+    {
+        const auto configuration = ReadHost(name, json, m_names);
+        for (const auto& interface : configuration.interfaces)
+        {
+            if (m_hostOf[interface.station] != nullptr)
+            {
+                Refuse("hosts." + name, "station " + m_names[interface.station] + " is another host's; a station is of one host");
+            }
+        }
+        auto& host = m_hosts.emplace_back(
+            configuration, m_frames, FIRST_STREAM + STREAMS_OF_HOST * static_cast<std::int64_t>(m_hosts.size()));
+        for (const auto& interface : configuration.interfaces)
+        {
+            m_hostOf[interface.station] = &host;
+        }
+    }
+    const auto without = std::ranges::find(m_hostOf, nullptr);
+    if (without != m_hostOf.end())
+    {
+        Refuse("hosts", "station " + m_names[static_cast<std::size_t>(without - m_hostOf.begin())] +
+                            " is no host's; make it an interface of one");
+    }
+}
+
+void EndpointsSegment::MakeFlows(const Json& flows, const SegmentSetup& setup)
+{
+    for (const auto& json : flows)
+    {
+        const auto number = m_flows.size();
+        Section section(json, "flows[" + std::to_string(number) + "]");
+        const auto name = section.Text("name");
+        const auto host = section.Text("host");
+        const auto found = std::ranges::find(m_hosts, host, &Host::Name);
+        if (found == m_hosts.end())
+        {
+            section.Refuse("host", "there is no host \"" + host + "\"; name one of hosts");
+        }
+        const FlowPlace place{*found,
+                              m_frames,
+                              setup.announcements,
+                              name,
+                              FIRST_FLOW_STREAM + Flow::RANDOM_STREAMS * static_cast<std::int64_t>(number)};
+        auto flow = MakeFlow(place, section);
+        section.Finish();
+        m_flows.push_back({{{"name", name},
+                            {"host", host},
+                            {"application", json.at("application")},
+                            {"role", json.at("role")}},
+                           std::move(flow)});
+    }
+}
+
+void EndpointsSegment::Transmit(StationId from, Destination, const Frame& frame)
+{
+    m_hostOf[from]->Receive(from, m_frames.Read(frame.slot));
+    m_frames.Absorb(frame.slot);
+}
+
+void EndpointsSegment::Set(std::string_view parameter, const Json&)
+{
+    throw UnknownParameter("endpoints: no live parameter '" + std::string(parameter) + "'; there is none");
+}
+
+Json EndpointsSegment::Read() const
+{
+    Json stations = Json::object();
+    Json hosts = Json::object();
+    for (const auto& host : m_hosts)
+    {
+        hosts[host.Name()] = host.Read();
+        for (std::size_t device = 0; device < host.Devices().size(); ++device)
+        {
+            const auto& counters = host.Devices()[device]->Count();
+            stations[m_names[host.Stations()[device]]] = {{"received", counters.received},
+                                                          {"received_bytes", counters.receivedBytes},
+                                                          {"sent", counters.sent},
+                                                          {"sent_bytes", counters.sentBytes},
+                                                          {"send_drops", counters.sendDrops},
+                                                          {"other_host", counters.otherHost},
+                                                          {"malformed", counters.malformed},
+                                                          {"unsupported", counters.unsupported},
+                                                          {"over_limit", counters.overLimit}};
+        }
+    }
+    auto flows = Json::array();
+    for (const auto& [description, flow] : m_flows)
+    {
+        flows.push_back(description);
+        flows.back().update(flow->Read());
+    }
+    return {{"stations", stations}, {"hosts", hosts}, {"flows", flows}};
+}
+
+void EndpointsSegment::Begin()
+{
+    for (const auto& [description, flow] : m_flows)
+    {
+        flow->Begin();
+    }
+}
+
+void EndpointsSegment::Reset()
+{
+    for (auto& host : m_hosts)
+    {
+        host.Reset();
+    }
+    for (const auto& [description, flow] : m_flows)
+    {
+        flow->Reset();
+    }
+}
+
+std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)
+{
+    return std::make_unique<EndpointsSegment>(setup);
+}
+
+} // namespace netboxit

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tcp_connection.h"
+
+#include "ns3/object-factory.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/simulator.h"
+#include "ns3/tcp-bbr.h"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-option-rfc793.h"
+#include "ns3/tcp-prr-recovery.h"
+#include "ns3/tcp-rate-ops.h"
+#include "ns3/tcp-tx-buffer.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace netboxit
+{
+
+namespace
+{
+
+constexpr std::uint32_t IPV4_AND_TCP = 40;
+constexpr std::uint32_t IPV6_AND_TCP = 60;
+/// RFC 9293, 3.7.1: when the far end says nothing.
+constexpr std::uint32_t SEGMENT_OVER_IPV4 = 536;
+constexpr std::uint32_t SEGMENT_OVER_IPV6 = 1220;
+/// As Linux's tcp_min_snd_mss: smaller ones are an attack (CVE-2019-11479).
+constexpr std::uint32_t SMALLEST_SEGMENT = 48;
+/// RFC 7323, appendix A: with two bytes of padding. The MSS does not count options (RFC 6691).
+constexpr std::uint32_t TIMESTAMPS = 12;
+/// RFC 6298, 2.1; and how often Linux tries (tcp_syn_retries, tcp_retries2).
+const auto FIRST_TIMEOUT = ns3::Seconds(1);
+constexpr std::uint32_t CONNECTION_ATTEMPTS = 7;
+constexpr std::uint32_t DATA_ATTEMPTS = 15;
+/// Half of TCP_TIMEWAIT_LEN.
+constexpr double SEGMENT_LIFETIME_S = 30;
+
+double Milliseconds(const ns3::Time& time)
+{
+    return static_cast<double>(time.GetNanoSeconds()) / 1e6;
+}
+
+} // namespace
+
+ns3::TypeId TcpConnection::GetTypeId()
+{
+    static const auto type = ns3::TypeId("netboxit::TcpConnection").SetParent<ns3::TcpSocketBase>();
+    return type;
+}
+
+ns3::Ptr<TcpConnection> MakeTcpConnection(Host& host,
+                                          const TcpOptions& options,
+                                          bool isIpv6,
+                                          std::uint16_t mtu,
+                                          std::int64_t randomStream)
+{
+    // ns-3 gives an object its attributes' defaults when its constructor has run.
+    const auto connection = ns3::CreateObject<TcpConnection>(host, isIpv6);
+    connection->Configure(options, mtu, randomStream);
+    host.Tcp()->AddSocket(connection);
+    return connection;
+}
+
+TcpConnection::TcpConnection(const Host& host, bool isIpv6) : m_protocol(host.Tcp()), m_isIpv6(isIpv6)
+{
+    SetNode(host.Node());
+    SetTcp(host.Tcp());
+    SetRtt(ns3::CreateObject<ns3::RttMeanDeviation>());
+}
+
+void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream)
+{
+    const auto largest = mtu - (m_isIpv6 ? IPV6_AND_TCP : IPV4_AND_TCP);
+    m_ownSegment = std::min<std::uint32_t>(options.segment.value_or(largest), largest);
+    m_sackEnabled = options.sack;
+    m_txBuffer->SetSackEnabled(options.sack);
+    m_timestampEnabled = options.timestamps;
+    m_winScalingEnabled = options.windowScaling;
+    UseSegment(m_ownSegment - (options.timestamps ? TIMESTAMPS : 0));
+    SetInitialCwnd(options.initialWindow);
+    SetInitialSSThresh(options.ssthresh.value_or(UINT32_MAX));
+    SetSndBufSize(options.sendBuffer);
+    SetRcvBufSize(options.receiveBuffer);
+    SetDelAckMaxCount(options.ackEvery);
+    SetDelAckTimeout(options.ackTimeout);
+    SetMinRto(options.smallestTimeout);
+    SetConnTimeout(FIRST_TIMEOUT);
+    SetSynRetries(CONNECTION_ATTEMPTS);
+    SetDataRetries(DATA_ATTEMPTS);
+    m_msl = SEGMENT_LIFETIME_S;
+    SetPacingStatus(options.pacing);
+    SetUseEcn(options.ecn ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off);
+    ns3::ObjectFactory factory;
+    factory.SetTypeId(options.variant);
+    const auto congestionControl = factory.Create<ns3::TcpCongestionOps>();
+    if (const auto bbr = ns3::DynamicCast<ns3::TcpBbr>(congestionControl); bbr)
+    {
+        bbr->SetStream(static_cast<std::uint32_t>(randomStream));
+    }
+    // Last: DCTCP turns ECN on, BBR pacing.
+    SetCongestionControlAlgorithm(congestionControl);
+    SetRecoveryAlgorithm(ns3::CreateObject<ns3::TcpPrrRecovery>());
+}
+
+void TcpConnection::SetAcknowledgementHandler(std::function<void()> handler)
+{
+    m_onAcknowledgement = std::move(handler);
+}
+
+void TcpConnection::Abort()
+{
+    Silence();
+    if (m_endPoint != nullptr || m_endPoint6 != nullptr)
+    {
+        if (m_connected)
+        {
+            SendRST();
+        }
+        DeallocateEndPoint();
+    }
+    m_state = CLOSED;
+}
+
+void TcpConnection::Silence()
+{
+    m_onAcknowledgement = nullptr;
+    const auto nothing = ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>();
+    SetConnectCallback(nothing, nothing);
+    SetCloseCallbacks(nothing, nothing);
+    SetRecvCallback(nothing);
+    SetSendCallback(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>, std::uint32_t>());
+    SetAcceptCallback(ns3::MakeNullCallback<bool, ns3::Ptr<ns3::Socket>, const ns3::Address&>(),
+                      ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>, const ns3::Address&>());
+}
+
+std::size_t TcpConnection::Accepted() const
+{
+    return static_cast<std::size_t>(m_family.use_count() - 1);
+}
+
+Json TcpConnection::Read() const
+{
+    const auto& state = *m_tcb;
+    const auto smallest = state.m_minRtt == ns3::Time::Max() ? Json() : Json(Milliseconds(state.m_minRtt));
+    return {{"state", TcpStateName[m_state]},
+            {"congestion_state", ns3::TcpSocketState::TcpCongStateName[state.m_congState]},
+            {"delivered", m_rateOps->GetConnectionRate().m_delivered},
+            {"retransmissions", m_retransmissions},
+            {"timeouts", m_timeouts},
+            {"cwnd", state.m_cWnd.Get()},
+            {"ssthresh", state.m_ssThresh.Get() == UINT32_MAX ? Json() : Json(state.m_ssThresh.Get())},
+            {"in_flight", state.m_bytesInFlight.Get()},
+            {"segment", state.m_segmentSize},
+            {"rtt_ms", Milliseconds(state.m_lastRtt)},
+            {"rtt_smoothed_ms", Milliseconds(state.m_srtt)},
+            {"rtt_min_ms", smallest}};
+}
+
+ns3::Ptr<ns3::TcpSocketBase> TcpConnection::Fork()
+{
+    return ns3::CopyObject<TcpConnection>(this);
+}
+
+void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Address& from, const ns3::Address& to)
+{
+    if (m_state != LISTEN && m_state != SYN_SENT)
+    {
+        TcpSocketBase::DoForwardUp(segment, from, to);
+        return;
+    }
+    // ns-3 notes in the listener what one SYN lacks; the next one is another's.
+    const bool listens = m_state == LISTEN;
+    const auto options = std::tuple(m_sackEnabled, m_timestampEnabled, m_winScalingEnabled, m_sndWindShift);
+    const auto size = m_tcb->m_segmentSize;
+    ns3::TcpHeader header;
+    segment->PeekHeader(header);
+    if ((header.GetFlags() & ns3::TcpHeader::SYN) != 0)
+    {
+        AgreeOnSegment(header);
+    }
+    TcpSocketBase::DoForwardUp(segment, from, to);
+    if (listens)
+    {
+        std::tie(m_sackEnabled, m_timestampEnabled, m_winScalingEnabled, m_sndWindShift) = options;
+        m_txBuffer->SetSackEnabled(m_sackEnabled);
+        UseSegment(size);
+    }
+}
+
+void TcpConnection::UseSegment(std::uint32_t size)
+{
+    m_tcb->m_segmentSize = size;
+    m_txBuffer->SetSegmentSize(size);
+}
+
+void TcpConnection::AgreeOnSegment(const ns3::TcpHeader& syn)
+{
+    const auto option =
+        ns3::DynamicCast<const ns3::TcpOptionMSS>(syn.GetOption(ns3::TcpOption::MSS));
+    const std::uint32_t theirs = option ? option->GetMSS() : m_isIpv6 ? SEGMENT_OVER_IPV6 : SEGMENT_OVER_IPV4;
+    const bool timestamps = m_timestampEnabled && syn.HasOption(ns3::TcpOption::TS);
+    UseSegment(std::min(m_ownSegment, std::max(theirs, SMALLEST_SEGMENT)) - (timestamps ? TIMESTAMPS : 0));
+}
+
+void TcpConnection::SendEmptyPacket(std::uint8_t flags)
+{
+    if ((flags & ns3::TcpHeader::SYN) != 0)
+    {
+        m_protocol->SetMaximumSegmentSize(static_cast<std::uint16_t>(m_ownSegment));
+    }
+    TcpSocketBase::SendEmptyPacket(flags);
+}
+
+std::uint32_t TcpConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck)
+{
+    m_retransmissions += sequence < m_tcb->m_highTxMark;
+    return TcpSocketBase::SendDataPacket(sequence, most, withAck);
+}
+
+void TcpConnection::NewAck(const ns3::SequenceNumber32& sequence, bool resetRto)
+{
+    TcpSocketBase::NewAck(sequence, resetRto);
+    if (m_onAcknowledgement)
+    {
+        m_onAcknowledgement();
+    }
+}
+
+/// By the clock, as Linux: timestamps count milliseconds, so ns-3's samples do. None of segments that were sent twice (RFC 6298, 3).
+ns3::Time TcpConnection::CalculateRttSample(const ns3::TcpHeader& header, const ns3::RttHistory& history)
+{
+    const bool acknowledged = header.GetAckNumber() >= history.seq + ns3::SequenceNumber32(history.count);
+    return acknowledged && !history.retx ? ns3::Simulator::Now() - history.time : ns3::Time();
+}
+
+/// ns-3 keeps the smallest smoothed round trip for the smallest one.
+void TcpConnection::EstimateRtt(const ns3::TcpHeader& header)
+{
+    TcpSocketBase::EstimateRtt(header);
+    if (m_tcb->m_lastRtt.Get().IsStrictlyPositive())
+    {
+        m_tcb->m_minRtt = std::min(m_tcb->m_minRtt, m_tcb->m_lastRtt.Get());
+    }
+}
+
+void TcpConnection::ReTxTimeout()
+{
+    ++m_timeouts;
+    TcpSocketBase::ReTxTimeout();
+}
+
+} // namespace netboxit

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "tcp_options.h"
+
+#include "ns3/tcp-socket-base.h"
+
+#include <functional>
+#include <memory>
+
+namespace netboxit
+{
+
+/// A TCP socket of a host: ns-3's, which also heeds the far end's maximum segment size, measures round trips to the ns, keeps a
+/// listener's options, and tells what it does.
+class TcpConnection : public ns3::TcpSocketBase
+{
+  public:
+    static ns3::TypeId GetTypeId();
+
+    /// See MakeTcpConnection().
+    TcpConnection(const Host& host, bool isIpv6);
+
+    /// `mtu` is that of the path's first link.
+    void Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream);
+
+    /// Called whenever the far end acknowledges something.
+    void SetAcknowledgementHandler(std::function<void()> handler);
+    /// Ends the connection at once, by a reset, and calls nobody any more.
+    void Abort();
+    /// Calls nobody any more.
+    void Silence();
+    /// Of a listener: connections that were made by it and are there.
+    std::size_t Accepted() const;
+
+    Json Read() const;
+
+  protected:
+    ns3::Ptr<TcpSocketBase> Fork() override;
+    void DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Address& from, const ns3::Address& to) override;
+    void SendEmptyPacket(std::uint8_t flags) override;
+    std::uint32_t SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck) override;
+    void NewAck(const ns3::SequenceNumber32& sequence, bool resetRto) override;
+    ns3::Time CalculateRttSample(const ns3::TcpHeader& header, const ns3::RttHistory& history) override;
+    void EstimateRtt(const ns3::TcpHeader& header) override;
+    void ReTxTimeout() override;
+
+  private:
+    /// Data in a segment, bytes.
+    void UseSegment(std::uint32_t size);
+    void AgreeOnSegment(const ns3::TcpHeader& syn);
+
+    ns3::Ptr<CheckedTcp> m_protocol;
+    bool m_isIpv6;
+    std::uint32_t m_ownSegment{0}; ///< what its MSS option says
+    std::function<void()> m_onAcknowledgement;
+    std::shared_ptr<int> m_family{std::make_shared<int>()}; ///< shared by a listener and its connections
+    std::uint64_t m_retransmissions{0};
+    std::uint64_t m_timeouts{0};
+};
+
+ns3::Ptr<TcpConnection> MakeTcpConnection(Host& host,
+                                          const TcpOptions& options,
+                                          bool isIpv6,
+                                          std::uint16_t mtu,
+                                          std::int64_t randomStream);
+
+} // namespace netboxit

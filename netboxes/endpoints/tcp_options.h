@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "host.h"
+
+#include "../engine/configuration_section.h"
+
+#include "ns3/nstime.h"
+#include "ns3/type-id.h"
+
+#include <optional>
+
+namespace netboxit
+{
+
+/// How a host's TCP behaves in one connection. The defaults are those of Linux.
+struct TcpOptions
+{
+    ns3::TypeId variant;                     ///< of the congestion control
+    bool sack;                               ///< RFC 2018
+    bool ecn;                                ///< RFC 3168
+    bool timestamps;                         ///< RFC 7323
+    bool windowScaling;                      ///< RFC 7323
+    std::uint32_t initialWindow;             ///< segments
+    std::optional<std::uint32_t> ssthresh;   ///< at first, bytes
+    std::optional<std::uint32_t> segment;    ///< largest, bytes: what the MSS option says
+    std::uint32_t sendBuffer;                ///< bytes
+    std::uint32_t receiveBuffer;             ///< bytes
+    std::uint32_t ackEvery;                  ///< segments
+    ns3::Time ackTimeout;
+    bool pacing;
+    ns3::Time smallestTimeout;               ///< of retransmissions
+};
+
+/// Of the key "tcp", which may be absent.
+TcpOptions ReadTcpOptions(Section& configuration);
+
+} // namespace netboxit
