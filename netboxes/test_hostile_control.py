@@ -22,8 +22,9 @@ from system import rings
 MESSAGES = int(os.environ.get("NETBOXIT_HOSTILE_MESSAGES", "400"))
 #: On a connection.
 TOGETHER = 20
-#: Of the two technologies that are ends of a network.
+#: Of the technologies that are ends of a network.
 ENDS: dict[str, dict[str, Any]] = {
+    "endpoints": {"stations": {"eth": {"addresses": "10.0.0.1/24"}}},
     "generator": {"stations": {"out": {}}},
     "sink": {"stations": {"in": {}}},
 }

@@ -16,7 +16,7 @@ from netboxes.technology import technologies
 
 _CORE: Final = ("contracts", "ownership", "system", "results", "applications", "testbed", "netboxes")
 #: Of networks in general, or in examples for users: only a text that is nothing but the word is meant.
-_ORDINARY_WORDS: Final = {"ethernet", "generator", "sink", "meoc"}
+_ORDINARY_WORDS: Final = {"endpoints", "ethernet", "generator", "sink", "meoc"}
 #: Also a word of the kernel's, as in `ip link`.
 _OTHER_THINGS: Final = {"link"}
 #: This machine is measured with netboxes that everybody has.

@@ -14,6 +14,9 @@ namespace netboxit
 namespace
 {
 
+/// Default of tcp_wmem.
+constexpr std::uint32_t LEAST_BACKLOG = 16384;
+
 Json OrNull(const std::optional<double>& value)
 {
     return value ? Json(*value) : Json();
@@ -22,7 +25,7 @@ Json OrNull(const std::optional<double>& value)
 } // namespace
 
 BulkTransfer::BulkTransfer(const FlowPlace& place, const BulkSenderConfiguration& configuration, unsigned number)
-    : m_place(place), m_configuration(configuration), m_number(number)
+    : m_place(place), m_announcements(place.announcements), m_configuration(configuration), m_number(number)
 {
 }
 
@@ -69,7 +72,7 @@ void BulkTransfer::Start(std::int64_t began)
         Fail("no route");
         return;
     }
-    m_place.announcements.Announce(
+    m_announcements.Announce(
         "flow_started", std::nullopt, {{"flow", m_place.name}, {"connection", m_number}});
 }
 
@@ -113,7 +116,7 @@ void BulkTransfer::Failed(ns3::Ptr<ns3::Socket>)
 void BulkTransfer::Fail(const std::string& reason)
 {
     m_failure = reason;
-    m_place.announcements.Announce(
+    m_announcements.Announce(
         "flow_failed", std::nullopt, {{"flow", m_place.name}, {"connection", m_number}, {"reason", reason}});
 }
 
@@ -123,6 +126,10 @@ void BulkTransfer::Feed(ns3::Ptr<ns3::Socket> socket, std::uint32_t room)
     {
         return;
     }
+    // Two windows of data wait, as in Linux, so that the end of a transfer is not far behind the time at which it stops.
+    const auto wanted = std::max(LEAST_BACKLOG, 2 * m_connection->Window());
+    const auto backlog = m_connection->GetTxBuffer()->Size();
+    room = std::min(room, wanted - std::min(wanted, backlog));
     const auto left = m_configuration.size ? *m_configuration.size - m_offered : UINT64_MAX;
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, left));
     // A packet of zeros without bytes, so that a buffer takes no memory for them.
@@ -144,7 +151,7 @@ void BulkTransfer::LookForCompletion()
         return;
     }
     m_completed = Now();
-    m_place.announcements.Announce("flow_completed",
+    m_announcements.Announce("flow_completed",
                                    std::nullopt,
                                    {{"flow", m_place.name},
                                     {"connection", m_number},

@@ -49,6 +49,7 @@ class BulkTransfer
     double Now() const;
 
     FlowPlace m_place;
+    Announcements& m_announcements;
     const BulkSenderConfiguration& m_configuration;
     unsigned m_number;
     ns3::Ptr<TcpConnection> m_connection;

@@ -59,12 +59,12 @@ std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configurati
     {
         configuration.Refuse("periods", "a sender of datagrams has either periods or a recording; write one of them");
     }
+    const auto rate = configuration.NumberOr("per_s", 0, 1e-6, HIGHEST_RATE);
+    const auto payload = configuration.NumberOr("payload", 0, NUMBER_AND_STAMP, LONGEST_PAYLOAD);
     if (!recording.empty())
     {
         return [recording] { return std::make_unique<UdpRecording>(recording); };
     }
-    const auto rate = configuration.NumberOr("per_s", 0, 1e-6, HIGHEST_RATE);
-    const auto payload = configuration.NumberOr("payload", 0, NUMBER_AND_STAMP, LONGEST_PAYLOAD);
     if (rate == 0 || payload == 0)
     {
         configuration.Refuse(rate == 0 ? "per_s" : "payload", "missing");
@@ -157,7 +157,7 @@ void DatagramSender::SendNext()
     Expect();
 }
 
-ns3::Ptr<ns3::Packet> DatagramSender::Payload() const
+ns3::Ptr<ns3::Packet> DatagramSender::Payload()
 {
     std::array<std::uint8_t, NUMBER_AND_STAMP> beginning;
     auto content = m_next->content;
@@ -168,9 +168,10 @@ ns3::Ptr<ns3::Packet> DatagramSender::Payload() const
                 static_cast<std::uint64_t>(m_place.frames.StampOf(ns3::Simulator::Now().GetNanoSeconds())));
         content = beginning;
     }
-    const auto payload = ns3::Create<ns3::Packet>(content.data(), static_cast<std::uint32_t>(content.size()));
-    payload->AddPaddingAtEnd(static_cast<std::uint32_t>(m_next->length - content.size()));
-    return payload;
+    // ns-3's own padding is whatever was in memory.
+    m_payload.assign(m_next->length, 0);
+    std::ranges::copy(content, m_payload.begin());
+    return ns3::Create<ns3::Packet>(m_payload.data(), static_cast<std::uint32_t>(m_payload.size()));
 }
 
 Json DatagramSender::Read() const

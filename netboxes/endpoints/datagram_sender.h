@@ -35,7 +35,7 @@ class DatagramSender : public Flow
   private:
     void Expect();
     void SendNext();
-    ns3::Ptr<ns3::Packet> Payload() const;
+    ns3::Ptr<ns3::Packet> Payload();
 
     FlowPlace m_place;
     DatagramSenderConfiguration m_configuration;
@@ -43,6 +43,7 @@ class DatagramSender : public Flow
     std::unique_ptr<DatagramSource> m_source;
     std::optional<DatagramSource::Datagram> m_next;
     ns3::EventId m_departure;
+    std::vector<std::uint8_t> m_payload;
     std::int64_t m_began{0};
     std::uint64_t m_number{0};
     std::uint64_t m_sent{0};

@@ -19,6 +19,22 @@ constexpr unsigned MOST_FRAGMENTS = 128;
 /// RFC 1122, 3.3.2, as Linux and ns-3 have it.
 constexpr std::int64_t REASSEMBLY_TIMEOUT = 30'000'000'000;
 
+constexpr std::uint8_t TCP = 6;
+constexpr std::uint8_t UDP = 17;
+constexpr std::uint8_t ICMPV6 = 58;
+
+/// Whether ns-3 can be given a packet of this protocol. To a group there is no TCP (RFC 9293, 3.9.2.3); and to other protocols of
+/// IPv6 ns-3 answers what it cannot send.
+bool IsForUsAs(std::uint8_t protocol, bool toUs, const IpAddress& destination)
+{
+    const bool toGroup = destination.isIpv6 ? destination.bytes[0] == 0xff : destination.bytes[0] >= 224;
+    if (toGroup && protocol == TCP)
+    {
+        return false;
+    }
+    return !destination.isIpv6 || !(toUs || toGroup) || protocol == TCP || protocol == UDP || protocol == ICMPV6;
+}
+
 IpAddress AddressAt(Bytes packet, std::size_t at, bool isIpv6)
 {
     IpAddress address{.isIpv6 = isIpv6};
@@ -47,6 +63,10 @@ Finding HostIngress::Admit(std::uint16_t etherType, Bytes packet)
         return Finding::Malformed;
     }
     const bool toUs = IsOwn(destination);
+    if (!IsForUsAs(packet[isIpv6 ? 6 : 9], toUs, destination))
+    {
+        return Finding::Unsupported;
+    }
     if (!KnowsNeighbour(source) || (!toUs && !KnowsNeighbour(destination)))
     {
         return Finding::OverLimit;

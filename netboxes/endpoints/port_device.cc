@@ -103,7 +103,8 @@ bool PortDevice::SendFrom(ns3::Ptr<ns3::Packet> packet,
                           std::uint16_t etherType)
 {
     const std::size_t length = packet->GetSize();
-    if (length > m_mtu)
+    // ns-3 may answer a neighbour whose address it does not know yet.
+    if (length > m_mtu || !ns3::Mac48Address::IsMatchingType(destination))
     {
         ++m_counters.sendDrops;
         return false;

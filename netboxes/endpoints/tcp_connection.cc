@@ -140,6 +140,11 @@ std::size_t TcpConnection::Accepted() const
     return static_cast<std::size_t>(m_family.use_count() - 1);
 }
 
+std::uint32_t TcpConnection::Window() const
+{
+    return m_tcb->m_cWnd;
+}
+
 Json TcpConnection::Read() const
 {
     const auto& state = *m_tcb;
@@ -176,6 +181,13 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
     const auto size = m_tcb->m_segmentSize;
     ns3::TcpHeader header;
     segment->PeekHeader(header);
+    if (IsRefusal(header))
+    {
+        m_state = CLOSED;
+        DeallocateEndPoint();
+        NotifyConnectionFailed();
+        return;
+    }
     if ((header.GetFlags() & ns3::TcpHeader::SYN) != 0)
     {
         AgreeOnSegment(header);
@@ -187,6 +199,14 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
         m_txBuffer->SetSackEnabled(m_sackEnabled);
         UseSegment(size);
     }
+}
+
+/// A reset in answer to its SYN (RFC 9293, 3.10.7.3), which ns-3 passes over.
+bool TcpConnection::IsRefusal(const ns3::TcpHeader& header) const
+{
+    constexpr auto RESET = ns3::TcpHeader::RST | ns3::TcpHeader::ACK;
+    return m_state == SYN_SENT && (header.GetFlags() & RESET) == RESET &&
+           header.GetAckNumber() == m_tcb->m_nextTxSequence.Get() + ns3::SequenceNumber32(1);
 }
 
 void TcpConnection::UseSegment(std::uint32_t size)

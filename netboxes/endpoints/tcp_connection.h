@@ -33,6 +33,8 @@ class TcpConnection : public ns3::TcpSocketBase
     /// Of a listener: connections that were made by it and are there.
     std::size_t Accepted() const;
 
+    /// The congestion window, bytes.
+    std::uint32_t Window() const;
     Json Read() const;
 
   protected:
@@ -48,6 +50,7 @@ class TcpConnection : public ns3::TcpSocketBase
   private:
     /// Data in a segment, bytes.
     void UseSegment(std::uint32_t size);
+    bool IsRefusal(const ns3::TcpHeader& header) const;
     void AgreeOnSegment(const ns3::TcpHeader& syn);
 
     ns3::Ptr<CheckedTcp> m_protocol;

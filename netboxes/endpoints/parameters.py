@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be said of endpoints in YAML: hosts with interfaces, and the traffic that they send and receive."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    computed_field,
+    model_serializer,
+    model_validator,
+)
+
+from applications.dscp import Dscp
+from contracts.addresses import Addresses, Gateways, Mac, NetworkText, parse_address
+from contracts.name import Name
+from contracts.quantities import PACKET_RATE, SIZE, TIME, Quantity
+from netboxes.generator.parameters import Recording
+from netboxes.technology import StationParameters, Technology
+
+Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
+VARIANTS: Final = get_args(Variant)
+
+#: Longest time of a network, in seconds.
+LONGEST = 1e9
+Time = Annotated[float, Quantity(TIME, 0.0, LONGEST)]
+Buffer = Annotated[float, Quantity(SIZE, 4096, 1 << 30)]
+IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
+
+
+def _variant(value: object) -> object:
+    if value in VARIANTS:
+        return value
+    near = difflib.get_close_matches(str(value).casefold(), VARIANTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIANTS)}"
+    raise ValueError(f"{value!r} is not a variant of TCP's congestion control; {hint}")
+
+
+class Route(BaseModel):
+    """A way to a network behind a router."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    destination: NetworkText = Field(description="Network in CIDR.")
+    gateway: IpText = Field(description="Address of the router, in a network of the host.")
+
+
+class Station(StationParameters):
+    """One interface of a host."""
+
+    host: Name | None = Field(None, description="Whose interface it is; default: a host of the station's name.")
+    addresses: Addresses = Field(description="Of the interface, with prefix lengths: one of IPv4, one of IPv6, or both.")
+    gateway: Gateways | None = Field(None, description="Default route, of one or both versions of IP.")
+    routes: list[Route] = Field([], description="Further routes.")
+    mac: Mac | None = Field(None, description="Default: made of the station's name and addresses, locally administered.")
+    mtu: int = Field(1500, ge=576, le=9216, description="Longest packet, bytes; with IPv6 at least 1280.")
+    forwarding: bool = Field(False, description="The host is a router. It is one when any of its stations says so.")
+
+    @model_validator(mode="after")
+    def _check_mtu(self) -> Self:
+        if self.mtu < 1280 and any(address.version == 6 for address in self.addresses):
+            raise ValueError(f"an interface with IPv6 has an MTU of 1280 or more (RFC 8200, section 5), not {self.mtu}")
+        return self
+
+    def mac_of(self, name: str) -> str:
+        """What was said, or one that another station hardly has."""
+        said = f"{name} {' '.join(map(str, self.addresses))}"
+        return self.mac or ":".join(["02", *(f"{byte:02x}" for byte in hashlib.sha256(said.encode()).digest()[:5])])
+
+    def interface(self, name: str) -> dict[str, Any]:
+        """As the segment reads it."""
+        return {"mac": self.mac_of(name), "addresses": [str(address) for address in self.addresses], "mtu": self.mtu}
+
+    def all_routes(self) -> list[dict[str, str]]:
+        """As the segment reads them."""
+        defaults = [{"destination": "default", "gateway": str(gateway)} for gateway in self.gateway or ()]
+        return [*defaults, *(route.model_dump() for route in self.routes)]
+
+
+class Tcp(BaseModel):
+    """How TCP behaves at this end. The defaults are Linux's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    variant: Annotated[Variant, BeforeValidator(_variant)] = Field("cubic", description="Congestion control.")
+    sack: bool = Field(True, description="Selective acknowledgements (RFC 2018).")
+    ecn: bool = Field(False, description="Explicit congestion notification (RFC 3168); `dctcp` always has it.")
+    timestamps: bool = Field(True, description="Timestamps (RFC 7323).")
+    window_scaling: bool = Field(True, description="Windows of more than 64 KiB (RFC 7323).")
+    initial_window: int = Field(10, ge=1, le=65535, description="Segments (RFC 6928).")
+    initial_ssthresh: Annotated[float, Quantity(SIZE, 1, 4e9)] | None = Field(
+        None, description="Slow-start threshold at the beginning. Default: none."
+    )
+    mss: int | None = Field(None, ge=88, le=9176, description="Largest segment, bytes. Default: what the MTU permits.")
+    send_buffer: Buffer = Field(4194304.0, description="As Linux's largest (tcp_wmem).")
+    receive_buffer: Buffer = Field(6291456.0, description="As Linux's largest (tcp_rmem).")
+    ack_every: int = Field(2, ge=1, le=255, description="Segments that one acknowledgement is sent for.")
+    ack_timeout: Annotated[float, Quantity(TIME, 1e-6, 60.0)] = Field(0.04, description="How long it is delayed at most.")
+    pacing: bool = Field(False, description="Segments at even distances; `bbr` always has it.")
+    rto_min: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(0.2, description="Least timeout of a retransmission.")
+
+    def as_segment_reads_it(self) -> dict[str, Any]:
+        in_seconds = {"ack_timeout": "ack_timeout_s", "rto_min": "rto_min_s"}
+        return {in_seconds.get(name, name): getattr(self, name) for name in type(self).model_fields}
+
+
+class Flow(BaseModel):
+    """One end of a flow of traffic; its other end may be of another netbox."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: What only some kinds of ends can be told, by application and role.
+    KEYS: ClassVar = {
+        ("datagrams", "sender"): {"destination", "source_port", "dscp", "start", "periods", "rate", "payload", "recording"},
+        ("datagrams", "receiver"): set[str](),
+        ("bulk", "sender"): {"destination", "source_port", "dscp", "start", "size", "until", "parallel", "tcp"},
+        ("bulk", "receiver"): {"tcp"},
+    }
+    ALL_HAVE: ClassVar = {"name", "host", "application", "role", "port"}
+
+    name: str = Field(min_length=1, description="In statistics and journal.")
+    host: Name = Field(description="Whose end it is.")
+    application: Literal["datagrams", "bulk"] = Field(description="UDP at given times; TCP as fast as it can.")
+    role: Literal["sender", "receiver"] = Field(description="Which end.")
+    port: int = Field(ge=1, le=65535, description="The receiver's.")
+    destination: IpText | None = Field(None, description="Sender: address of the receiver.")
+    source_port: int = Field(0, ge=0, le=65535, description="Sender: its own port; 0: any. Parallel connections count up.")
+    dscp: Dscp = Field(0, description="Sender: differentiated services code point: name or number.")
+    start: Time = Field(0.0, description="Sender: when it begins.")
+    periods: list[tuple[Time, Time]] = Field([], description="Sender of datagrams: [from, until], counted from `start`.")
+    rate: Annotated[float, Quantity(PACKET_RATE, 1e-6, 10e6)] | None = Field(None, description="Datagrams in periods.")
+    payload: Annotated[float, Quantity(SIZE, 16, 65507)] | None = Field(
+        None, multiple_of=1, description="Of each datagram: its number and its time of departure, then zeros."
+    )
+    recording: Recording | None = Field(None, description="pcapng file in the checkout: its UDP payloads, at their times.")
+    size: Annotated[float, Quantity(SIZE, 1, 1e15)] | None = Field(
+        None, multiple_of=1, description="Sender of bulk: how much in each connection."
+    )
+    until: Time | None = Field(None, description="Sender of bulk: till when instead.")
+    parallel: int = Field(1, ge=1, le=256, description="Sender of bulk: connections at once.")
+    tcp: Tcp = Field(Tcp(), description="Bulk: how TCP behaves at this end.")
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        kind = f"a {self.role} of {self.application}"
+        permitted = self.ALL_HAVE | self.KEYS[self.application, self.role]
+        if unfit := sorted(self.model_fields_set - permitted):
+            raise ValueError(f"{kind} has no {', '.join(unfit)}; leave that out")
+        if self.role == "sender" and self.destination is None:
+            raise ValueError(f"{kind} needs a `destination`; write the receiver's address")
+        return self
+
+    @model_validator(mode="after")
+    def _check_amount(self) -> Self:
+        if self.role == "receiver":
+            return self
+        if self.application == "bulk":
+            if (self.size is None) == (self.until is None):
+                raise ValueError("a sender of bulk has either `size` or `until`; write one of them")
+            if self.until is not None and self.until <= self.start:
+                raise ValueError("`until` is not after `start`; write a later time")
+            return self
+        if bool(self.periods) == bool(self.recording):
+            raise ValueError("a sender of datagrams has either `periods` or a `recording`; write one of them")
+        if bool(self.periods) != (self.rate is not None and self.payload is not None):
+            raise ValueError("`periods`, `rate` and `payload` belong together")
+        times = [time for period in self.periods for time in period]
+        if times != sorted(times):
+            raise ValueError("`periods` are [from, until], one after another")
+        return self
+
+    @model_serializer
+    def _as_segment_reads_it(self) -> dict[str, Any]:
+        written = {"start": "start_s", "until": "until_s", "rate": "per_s"}
+        values: dict[str, Any] = {name: getattr(self, name) for name in ("name", "host", "application", "role", "port")}
+        for name in sorted(self.KEYS[self.application, self.role] - {"tcp", "recording"}):
+            values[written.get(name, name)] = getattr(self, name)
+        if self.recording is not None:
+            values["recording"] = str(self.recording)
+        if self.application == "bulk":
+            values["tcp"] = self.tcp.as_segment_reads_it()
+        return values
+
+
+class Parameters(Technology):
+    """Hosts and routers with an IP stack of their own, which send and receive by UDP and TCP: an end of the network."""
+
+    EMITS: ClassVar[bool] = True
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"flow_started", "flow_completed", "flow_failed"})
+
+    stations: dict[str, Station] = Field(min_length=1, description="Any names; each is an interface of a host.")
+    flows: list[Flow] = Field([], description="What its hosts send and receive.")
+
+    @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated properties
+    @property
+    def hosts(self) -> dict[str, Any]:
+        """As the segment reads them: by name."""
+        hosts: dict[str, Any] = {}
+        for name, station in self.stations.items():
+            host = hosts.setdefault(station.host or name, {"interfaces": {}, "routes": [], "forwarding": False})
+            host["interfaces"][name] = station.interface(name)
+            host["routes"] += station.all_routes()
+            host["forwarding"] |= station.forwarding
+        return hosts
+
+    @model_validator(mode="after")
+    def _check_hosts(self) -> Self:
+        owners: dict[Any, str] = {}
+        for name, station in self.stations.items():
+            for key in (*(address.ip for address in station.addresses), station.mac_of(name)):
+                if key in owners:
+                    raise ValueError(f"stations {owners[key]} and {name} both have {key}; give one of them another")
+                owners[key] = name
+        for host, written in self.hosts.items():
+            networks = [
+                address.network
+                for name, station in self.stations.items()
+                if (station.host or name) == host
+                for address in station.addresses
+            ]
+            for route in written["routes"]:
+                gateway = parse_address(route["gateway"])
+                if not any(gateway in network for network in networks):
+                    raise ValueError(f"host {host}: gateway {gateway} is in none of its networks; correct one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _check_flows(self) -> Self:
+        for flow in self.flows:
+            if flow.host not in self.hosts:
+                near = difflib.get_close_matches(flow.host, self.hosts, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.hosts)}"
+                raise ValueError(f"flow {flow.name}: there is no host {flow.host}; {hint}")
+        return self
