@@ -19,6 +19,7 @@ import pytest
 from netboxes.engine.hostile_messages import spoilt, value
 from netboxes.live_limits import live_limits
 from netboxes.technology import program, technologies
+from netboxes.test_hostile_control import ENDS
 
 CONFIGURATIONS = int(os.environ.get("NETBOXIT_HOSTILE_CONFIGURATIONS", "8"))
 Place = tuple[str | int, ...]
@@ -26,7 +27,7 @@ Place = tuple[str | int, ...]
 
 def sound(technology: str) -> dict[str, Any]:
     model = technologies()[technology]
-    parameters = model.model_validate(model.TYPICAL or {"stations": {"out": {}}}).model_dump(mode="json")
+    parameters = model.model_validate(model.TYPICAL or ENDS[technology]).model_dump(mode="json")
     return {
         "name": "x",
         "technology": technology,

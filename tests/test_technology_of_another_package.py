@@ -144,7 +144,7 @@ def test_what_cannot_be_calibrated_is_told_and_costs_nobody_else_their_figures(
 def test_a_lab_whose_technology_was_uninstalled_is_told_so(file: Path) -> None:
     with pytest.raises(MissingTechnology, match="the technology delayline of this netbox is not here any more; install"):
         technology_of("delayline")
-    with pytest.raises(BadTopology, match='"delayline" is not a technology; use ethernet'):
+    with pytest.raises(BadTopology, match='"delayline" is not a technology; use endpoints'):
         netboxit("check", file)
 
 
