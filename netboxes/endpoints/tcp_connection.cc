@@ -8,6 +8,7 @@
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-rfc793.h"
+#include "ns3/tcp-option-sack.h"
 #include "ns3/tcp-prr-recovery.h"
 #include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-tx-buffer.h"
@@ -40,6 +41,18 @@ constexpr double SEGMENT_LIFETIME_S = 30;
 double Milliseconds(const ns3::Time& time)
 {
     return static_cast<double>(time.GetNanoSeconds()) / 1e6;
+}
+
+ns3::TcpHeader WithoutOptions(const ns3::TcpHeader& old)
+{
+    ns3::TcpHeader header;
+    header.SetSourcePort(old.GetSourcePort());
+    header.SetDestinationPort(old.GetDestinationPort());
+    header.SetSequenceNumber(old.GetSequenceNumber());
+    header.SetAckNumber(old.GetAckNumber());
+    header.SetFlags(old.GetFlags());
+    header.SetWindowSize(old.GetWindowSize());
+    return header;
 }
 
 } // namespace
@@ -170,17 +183,34 @@ ns3::Ptr<ns3::TcpSocketBase> TcpConnection::Fork()
 
 void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Address& from, const ns3::Address& to)
 {
-    if (m_state != LISTEN && m_state != SYN_SENT)
+    CorrectSack(segment);
+    if (m_state == LISTEN || m_state == SYN_SENT || m_state == SYN_RCVD)
     {
-        TcpSocketBase::DoForwardUp(segment, from, to);
+        ReceiveBeforeConnected(segment, from, to);
         return;
     }
+    ns3::TcpHeader header;
+    const auto headerLength = segment->PeekHeader(header);
+    if (Accepts(header, segment->GetSize() - headerLength))
+    {
+        TcpSocketBase::DoForwardUp(segment, from, to);
+    }
+}
+
+void TcpConnection::ReceiveBeforeConnected(const ns3::Ptr<ns3::Packet>& segment,
+                                           const ns3::Address& from,
+                                           const ns3::Address& to)
+{
     // ns-3 notes in the listener what one SYN lacks; the next one is another's.
     const bool listens = m_state == LISTEN;
     const auto options = std::tuple(m_sackEnabled, m_timestampEnabled, m_winScalingEnabled, m_sndWindShift);
     const auto size = m_tcb->m_segmentSize;
     ns3::TcpHeader header;
-    segment->PeekHeader(header);
+    segment->RemoveHeader(header);
+    // Of a window of 0 ns-3 ends its attempts to connect, and probes a connection that is not there.
+    header.SetWindowSize(std::max<std::uint16_t>(header.GetWindowSize(), 1));
+    m_rWnd = std::max<std::uint32_t>(m_rWnd, 1);
+    segment->AddHeader(header);
     if (IsRefusal(header))
     {
         m_state = CLOSED;
@@ -188,7 +218,7 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
         NotifyConnectionFailed();
         return;
     }
-    if ((header.GetFlags() & ns3::TcpHeader::SYN) != 0)
+    if (m_state != SYN_RCVD && (header.GetFlags() & ns3::TcpHeader::SYN) != 0)
     {
         AgreeOnSegment(header);
     }
@@ -199,6 +229,68 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
         m_txBuffer->SetSackEnabled(m_sackEnabled);
         UseSegment(size);
     }
+}
+
+bool TcpConnection::Accepts(const ns3::TcpHeader& header, std::uint32_t length)
+{
+    const auto flags = header.GetFlags();
+    const auto sequence = header.GetSequenceNumber();
+    if ((flags & ns3::TcpHeader::RST) != 0 && sequence == m_tcb->m_rxBuffer->NextRxSequence())
+    {
+        return true;
+    }
+    if ((flags & (ns3::TcpHeader::RST | ns3::TcpHeader::SYN)) != 0)
+    {
+        // RFC 5961: a challenge to each SYN, and to resets within the window.
+        if ((flags & ns3::TcpHeader::SYN) != 0 || !OutOfRange(sequence, sequence + ns3::SequenceNumber32(length)))
+        {
+            SendEmptyPacket(ns3::TcpHeader::ACK);
+        }
+        return false;
+    }
+    return (flags & ns3::TcpHeader::ACK) != 0 && header.GetAckNumber() <= Sent();
+}
+
+ns3::SequenceNumber32 TcpConnection::Sent() const
+{
+    const bool finished = m_state == FIN_WAIT_1 || m_state == FIN_WAIT_2 || m_state == CLOSING || m_state == LAST_ACK ||
+                          m_state == TIME_WAIT;
+    return m_tcb->m_highTxMark.Get() + ns3::SequenceNumber32(finished ? 1 : 0);
+}
+
+/// ns-3 reads beyond its list when nothing, or its beginning, is acknowledged selectively; and it knows no D-SACK (RFC 2883).
+void TcpConnection::CorrectSack(const ns3::Ptr<ns3::Packet>& segment) const
+{
+    ns3::TcpHeader header;
+    segment->PeekHeader(header);
+    const auto old = ns3::DynamicCast<const ns3::TcpOptionSack>(header.GetOption(ns3::TcpOption::SACK));
+    if (!old)
+    {
+        return;
+    }
+    const auto first = std::max(m_txBuffer->HeadSequence(), header.GetAckNumber());
+    const auto option = ns3::CreateObject<ns3::TcpOptionSack>();
+    for (const auto& block : old->GetSackList())
+    {
+        if (first < block.first && block.first < block.second && block.second <= m_tcb->m_highTxMark)
+        {
+            option->AddSackBlock(block);
+        }
+    }
+    segment->RemoveHeader(header);
+    ns3::TcpHeader corrected = WithoutOptions(header);
+    for (const auto& other : header.GetOptionList())
+    {
+        if (other->GetKind() != ns3::TcpOption::SACK)
+        {
+            corrected.AppendOption(other);
+        }
+    }
+    if (option->GetNumSackBlocks() > 0)
+    {
+        corrected.AppendOption(option);
+    }
+    segment->AddHeader(corrected);
 }
 
 /// A reset in answer to its SYN (RFC 9293, 3.10.7.3), which ns-3 passes over.
@@ -235,6 +327,8 @@ void TcpConnection::SendEmptyPacket(std::uint8_t flags)
 
 std::uint32_t TcpConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck)
 {
+    // ns-3 forgets it where a SYN crossed another one, and ends the process by what it makes of that.
+    m_highRxAckMark = std::max(m_highRxAckMark.Get(), m_txBuffer->HeadSequence());
     m_retransmissions += sequence < m_tcb->m_highTxMark;
     return TcpSocketBase::SendDataPacket(sequence, most, withAck);
 }

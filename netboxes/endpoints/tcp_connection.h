@@ -50,6 +50,13 @@ class TcpConnection : public ns3::TcpSocketBase
   private:
     /// Data in a segment, bytes.
     void UseSegment(std::uint32_t size);
+    void ReceiveBeforeConnected(const ns3::Ptr<ns3::Packet>& segment, const ns3::Address& from, const ns3::Address& to);
+    /// What ns-3 does not look at: RFC 9293, 3.10.7.4, with RFC 5961. False: the segment ends here.
+    bool Accepts(const ns3::TcpHeader& header, std::uint32_t length);
+    /// The last sequence number that can be acknowledged.
+    ns3::SequenceNumber32 Sent() const;
+    /// Leaves only blocks of data that is on its way.
+    void CorrectSack(const ns3::Ptr<ns3::Packet>& segment) const;
     bool IsRefusal(const ns3::TcpHeader& header) const;
     void AgreeOnSegment(const ns3::TcpHeader& syn);
 

@@ -412,6 +412,74 @@ def test_no_frame_ends_a_host(seed: int) -> None:
         assert ran.statistics["frames"]["absorbed"] > 9900, "the port drops those that are longer than its MTU"
 
 
+def segment(chance: random.Random) -> bytes:
+    """Of a far end that wants to harm: for one of four connections, with numbers, options and windows near those that are."""
+    flags = chance.choice([0x02, 0x10, 0x10, 0x10, 0x18, 0x11, 0x12, 0x04, 0x14, 0x52, 0xC2, chance.randrange(256)])
+    numbers = [0, 1, 2, 100, 1449, 2897, 14481, chance.randrange(1 << 32), (1 << 31), (1 << 32) - 1]
+    options = chance.choice(
+        [
+            b"",
+            b"\x01\x01\x08\x0a" + chance.randbytes(8),
+            bytes.fromhex("020405b4030307010402080a0000000100000000"),
+            b"\x02\x04" + chance.randbytes(2),
+            b"\x01\x01\x05\x0a" + struct.pack(">II", chance.choice(numbers), chance.choice(numbers)),
+        ]
+    )
+    data = chance.randbytes(chance.choice([0, 0, 1, 100, 1448]))
+    ports = chance.choice([(4000, 5001), (4001, 5001), (5001, 6000), (5001, 6001)])
+    window = chance.choice([0, 1, 100, 65535, chance.randrange(1 << 16)])
+    words = 5 + len(options) // 4
+    header = struct.pack(">HHIIHHHH", *ports, chance.choice(numbers), chance.choice(numbers), words << 12 | flags, window, 0, 0)
+    whole = header + options + data
+    pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(whole))
+    return ipv4(PEER, HOST, 6, whole[:16] + struct.pack(">H", checksum(pseudo + whole)) + whole[18:])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_segment_of_its_connections_ends_a_host(seed: int) -> None:
+    chance = random.Random(seed)
+    tcp_options = {"variant": VARIANTS[seed], "sack": chance.random() < 0.7, "timestamps": chance.random() < 0.7}
+    flows = (bulk("receiver"), bulk("sender", until_s=5, source_port=6000, parallel=2, tcp=tcp_options))
+    given = [(0.0, arp(1, PEER, HOST)), (0.001, arp(2, PEER, HOST))]
+    given += [(0.002 + 0.0005 * number, segment(chance)) for number in range(5000)]
+    ran = run("endpoints", ["a"], host(*flows), {"a": [*given, (9.5, arp(1, PEER, HOST))]}, duration_s=10.0)
+    assert ran.received["a"][-1][0] >= 9.5
+
+
+def test_a_late_acknowledgement_with_blocks_does_no_harm(tmp_path: Path) -> None:
+    """RFC 2883: a block below the acknowledgement is a duplicate's. ns-3 reads beyond its list."""
+    given = [(0.0, ping(PEER, HOST)), (0.001, arp(2, PEER, HOST))]
+    answer = struct.pack(">HHIIHHHH", 5001, 6000, 0, 1, 0xA012, 65535, 0, 0) + bytes.fromhex(
+        "020405b40402080a0000000100000000 03030700"
+    )
+    late = struct.pack(">HHIIHHHH", 5001, 6000, 1, 1001, 0xB010, 65535, 0, 0)
+    late += bytes.fromhex("0101080a00000002000000640101050a") + struct.pack(">II", 1, 501)
+    for at, body in ((0.11, answer), (0.2, late), (0.3, late)):
+        pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
+        given.append((at, ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])))
+    flows = host(bulk("sender", size=1000, start_s=0.1, source_port=6000))
+    ran = run("endpoints", ["a"], flows, {"a": given}, duration_s=0.5)
+    assert flow(ran)["acknowledged"] == 1000
+
+
+def test_a_reset_counts_only_with_the_next_number(tmp_path: Path) -> None:
+    """RFC 5961, 3.2: within the window it is answered, elsewhere it is nothing."""
+    full = tcp(PEER, HOST, 0x02)
+    given = [(0.0, full), (0.1, arp(2, PEER, HOST))]
+
+    def more(flags: int, sequence: int) -> bytes:
+        body = struct.pack(">HHIIHHHH", 40000, 5001, sequence, 1, 5 << 12 | flags, 65535, 0, 0)
+        pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
+        return ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])
+
+    given += [(0.2, more(0x10, 1001)), (0.3, more(0x14, 2001)), (0.4, more(0x14, 1 << 31))]
+    ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": given}, duration_s=0.5)
+    assert [(time, frame[47]) for time, frame in packets(ran)] == [(0.1, 0x12), (0.3, 0x10)]
+    assert flow(ran)["connections"][0]["open"]
+    ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": [*given, (0.45, more(0x14, 1001))]}, duration_s=0.5)
+    assert not flow(ran)["connections"][0]["open"]
+
+
 def test_a_giant_frame_of_fragments_is_no_more_than_its_limit() -> None:
     """The packet that ends beyond 65 535 bytes (RFC 791, 3.1: total length)."""
     header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + 64, 7, 8190, 64, 1, 0) + address(PEER, 4).packed + address(HOST, 4).packed
