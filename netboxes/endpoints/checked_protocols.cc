@@ -141,14 +141,16 @@ void CheckedTcp::SendOverIpv6(ns3::Ptr<ns3::Packet> segment,
     m_ipv6(segment, source, destination, protocol, route);
 }
 
-/// Gives a SYN segment the option, before those that it has.
+/// Gives a SYN segment the option, before those that it has, and a probe of a window of 0 the flag without which nobody reads it.
 void CheckedTcp::Complete(const ns3::Ptr<ns3::Packet>& segment,
                           const ns3::Address& source,
                           const ns3::Address& destination) const
 {
     std::array<std::uint8_t, TCP_FLAGS_AT + 1> beginning;
     segment->CopyData(beginning.data(), beginning.size());
-    if ((beginning[TCP_FLAGS_AT] & ns3::TcpHeader::SYN) == 0)
+    const bool isSyn = (beginning[TCP_FLAGS_AT] & ns3::TcpHeader::SYN) != 0;
+    const bool isProbe = (beginning[TCP_FLAGS_AT] & (ns3::TcpHeader::SYN | ns3::TcpHeader::ACK | ns3::TcpHeader::RST)) == 0;
+    if (!isSyn && !isProbe)
     {
         return;
     }
@@ -159,11 +161,14 @@ void CheckedTcp::Complete(const ns3::Ptr<ns3::Packet>& segment,
     header.SetDestinationPort(old.GetDestinationPort());
     header.SetSequenceNumber(old.GetSequenceNumber());
     header.SetAckNumber(old.GetAckNumber());
-    header.SetFlags(old.GetFlags());
+    header.SetFlags(static_cast<std::uint8_t>(old.GetFlags() | (isProbe ? ns3::TcpHeader::ACK : 0)));
     header.SetWindowSize(old.GetWindowSize());
-    const auto size = ns3::CreateObject<ns3::TcpOptionMSS>();
-    size->SetMSS(m_maximumSegmentSize);
-    header.AppendOption(size);
+    if (isSyn)
+    {
+        const auto size = ns3::CreateObject<ns3::TcpOptionMSS>();
+        size->SetMSS(m_maximumSegmentSize);
+        header.AppendOption(size);
+    }
     for (const auto& option : old.GetOptionList())
     {
         header.AppendOption(option); // leaves the end of the list to the header

@@ -37,8 +37,8 @@ class CheckedUdp : public ns3::UdpL4Protocol
     DropCounts& m_drops;
 };
 
-/// ns-3's TCP, for segments whose header can be read; and with the option that ns-3 leaves out: the maximum segment size
-/// (RFC 9293, 3.7.1).
+/// ns-3's TCP, for segments whose header can be read; and with what ns-3 leaves out: the option maximum segment size
+/// (RFC 9293, 3.7.1), and ACK in probes of a window of 0.
 class CheckedTcp : public ns3::TcpL4Protocol
 {
   public:

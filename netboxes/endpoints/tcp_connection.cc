@@ -193,6 +193,7 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
     const auto headerLength = segment->PeekHeader(header);
     if (Accepts(header, segment->GetSize() - headerLength))
     {
+        IgnoreAfterEnd(segment);
         TcpSocketBase::DoForwardUp(segment, from, to);
     }
 }
@@ -249,6 +250,25 @@ bool TcpConnection::Accepts(const ns3::TcpHeader& header, std::uint32_t length)
         return false;
     }
     return (flags & ns3::TcpHeader::ACK) != 0 && header.GetAckNumber() <= Sent();
+}
+
+/// RFC 9293, 3.10.7.4: in these states there is neither text nor a second FIN; ns-3 ends the process by them.
+void TcpConnection::IgnoreAfterEnd(const ns3::Ptr<ns3::Packet>& segment)
+{
+    if (m_state != CLOSE_WAIT && m_state != CLOSING && m_state != LAST_ACK)
+    {
+        return;
+    }
+    ns3::TcpHeader header;
+    segment->RemoveHeader(header);
+    const bool hasFin = (header.GetFlags() & ns3::TcpHeader::FIN) != 0;
+    if (hasFin || segment->GetSize() > 0)
+    {
+        header.SetFlags(static_cast<std::uint8_t>(header.GetFlags() & ~ns3::TcpHeader::FIN));
+        segment->RemoveAtEnd(segment->GetSize());
+        SendEmptyPacket(ns3::TcpHeader::ACK);
+    }
+    segment->AddHeader(header);
 }
 
 ns3::SequenceNumber32 TcpConnection::Sent() const
@@ -363,6 +383,19 @@ void TcpConnection::ReTxTimeout()
 {
     ++m_timeouts;
     TcpSocketBase::ReTxTimeout();
+}
+
+/// ns-3 probes a window of 0 also when there is nothing to send, by a byte that is not there.
+void TcpConnection::PersistTimeout()
+{
+    if (m_txBuffer->SizeFromSequence(m_tcb->m_nextTxSequence) > 0)
+    {
+        TcpSocketBase::PersistTimeout();
+    }
+    else if (m_txBuffer->Size() > 0 && m_retxEvent.IsExpired())
+    {
+        m_retxEvent = ns3::Simulator::Schedule(m_rto, &TcpConnection::ReTxTimeout, this);
+    }
 }
 
 } // namespace netboxit

@@ -446,37 +446,62 @@ def test_no_segment_of_its_connections_ends_a_host(seed: int) -> None:
     assert ran.received["a"][-1][0] >= 9.5
 
 
-def test_a_late_acknowledgement_with_blocks_does_no_harm(tmp_path: Path) -> None:
+def from_peer(
+    ports: tuple[int, int], sequence: int, acknowledged: int, flags: int, window: int = 65535, options: str = ""
+) -> bytes:
+    """A segment without data, of a connection with a host."""
+    more = bytes.fromhex(options)
+    words = 5 + len(more) // 4
+    body = struct.pack(">HHIIHHHH", *ports, sequence, acknowledged, words << 12 | flags, window, 0, 0) + more
+    pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
+    return ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])
+
+
+#: From the peer's receiver to a sender of the host: the answer to its SYN, with MSS 1460 and SACK permitted.
+TO_SENDER = (5001, 6000)
+ACCEPTED = from_peer(TO_SENDER, 0, 1, 0x12, options="020405b401010402")
+
+
+def sends_to_peer(size: int, *answers: TimedFrame, duration_s: float = 1.0) -> Emulation:
+    """A bulk sender without timestamps, whose SYN at 0.1 s is accepted at 0.11 s."""
+    given = [(0.0, ping(PEER, HOST)), (0.001, arp(2, PEER, HOST)), (0.11, ACCEPTED), *answers]
+    flows = host(bulk("sender", size=size, start_s=0.1, source_port=6000, tcp={"timestamps": False}))
+    return run("endpoints", ["a"], flows, {"a": given}, duration_s=duration_s)
+
+
+def test_a_late_acknowledgement_with_blocks_does_no_harm() -> None:
     """RFC 2883: a block below the acknowledgement is a duplicate's. ns-3 reads beyond its list."""
-    given = [(0.0, ping(PEER, HOST)), (0.001, arp(2, PEER, HOST))]
-    answer = struct.pack(">HHIIHHHH", 5001, 6000, 0, 1, 0xA012, 65535, 0, 0) + bytes.fromhex(
-        "020405b40402080a0000000100000000 03030700"
-    )
-    late = struct.pack(">HHIIHHHH", 5001, 6000, 1, 1001, 0xB010, 65535, 0, 0)
-    late += bytes.fromhex("0101080a00000002000000640101050a") + struct.pack(">II", 1, 501)
-    for at, body in ((0.11, answer), (0.2, late), (0.3, late)):
-        pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
-        given.append((at, ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])))
-    flows = host(bulk("sender", size=1000, start_s=0.1, source_port=6000))
-    ran = run("endpoints", ["a"], flows, {"a": given}, duration_s=0.5)
-    assert flow(ran)["acknowledged"] == 1000
+    late = from_peer(TO_SENDER, 1, 1001, 0x10, options="0101050a" + struct.pack(">II", 1, 501).hex())
+    assert flow(sends_to_peer(1000, (0.2, late), (0.3, late)))["acknowledged"] == 1000
 
 
-def test_a_reset_counts_only_with_the_next_number(tmp_path: Path) -> None:
+def test_a_closed_window_is_probed_with_an_acknowledgement() -> None:
+    """RFC 9293, 3.8.6.1. 10 segments of 1460 bytes leave first; none of what is behind them may before the window is open."""
+    closed = from_peer(TO_SENDER, 1, 14_601, 0x10, window=0)
+    ran = sends_to_peer(100_000, (0.2, closed), (9.0, from_peer(TO_SENDER, 1, 14_601, 0x10)), duration_s=10.0)
+    segments = [(time, frame) for time, frame in packets(ran) if frame[23] == 6 and time > 0.2]
+    time, probe = segments[0]
+    assert (int.from_bytes(probe[16:18]) - 40, int.from_bytes(probe[38:42]), int.from_bytes(probe[42:46])) == (1, 14_601, 1)
+    assert (probe[47] & 0x10, round(time - 0.2)) == (0x10, 6)
+    assert [round(when, 3) for when, _ in segments if when > 8.9][0] == 9.0
+
+
+def test_a_receiver_of_a_closed_window_sends_nothing() -> None:
+    given = [(0.0, tcp(PEER, HOST, 0x02)), (0.1, arp(2, PEER, HOST)), (0.2, from_peer((40000, 5001), 1001, 1, 0x10, window=0))]
+    ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": given}, duration_s=30.0)
+    assert [frame[47] for _, frame in packets(ran)] == [0x12]
+
+
+def test_a_reset_counts_only_with_the_next_number() -> None:
     """RFC 5961, 3.2: within the window it is answered, elsewhere it is nothing."""
-    full = tcp(PEER, HOST, 0x02)
-    given = [(0.0, full), (0.1, arp(2, PEER, HOST))]
-
-    def more(flags: int, sequence: int) -> bytes:
-        body = struct.pack(">HHIIHHHH", 40000, 5001, sequence, 1, 5 << 12 | flags, 65535, 0, 0)
-        pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
-        return ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])
-
-    given += [(0.2, more(0x10, 1001)), (0.3, more(0x14, 2001)), (0.4, more(0x14, 1 << 31))]
+    given = [(0.0, tcp(PEER, HOST, 0x02)), (0.1, arp(2, PEER, HOST))]
+    numbered = [(0.2, 0x10, 1001), (0.3, 0x14, 2001), (0.4, 0x14, 1 << 31)]
+    given += [(at, from_peer((40000, 5001), number, 1, flags)) for at, flags, number in numbered]
     ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": given}, duration_s=0.5)
     assert [(time, frame[47]) for time, frame in packets(ran)] == [(0.1, 0x12), (0.3, 0x10)]
     assert flow(ran)["connections"][0]["open"]
-    ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": [*given, (0.45, more(0x14, 1001))]}, duration_s=0.5)
+    given.append((0.45, from_peer((40000, 5001), 1001, 1, 0x14)))
+    ran = run("endpoints", ["a"], host(bulk("receiver")), {"a": given}, duration_s=0.5)
     assert not flow(ran)["connections"][0]["open"]
 
 
