@@ -483,7 +483,7 @@ def test_a_closed_window_is_probed_with_an_acknowledgement() -> None:
     time, probe = segments[0]
     assert (int.from_bytes(probe[16:18]) - 40, int.from_bytes(probe[38:42]), int.from_bytes(probe[42:46])) == (1, 14_601, 1)
     assert (probe[47] & 0x10, round(time - 0.2)) == (0x10, 6)
-    assert [round(when, 3) for when, _ in segments if when > 8.9][0] == 9.0
+    assert next(round(when, 3) for when, _ in segments if when > 8.9) == 9.0
 
 
 def test_a_receiver_of_a_closed_window_sends_nothing() -> None:
