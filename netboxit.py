@@ -323,8 +323,8 @@ def run(
         bool,
         typer.Option(
             "--virtual",
-            help="In virtual time: computed without a lab and without root, as fast as the models can be; the same seed gives the "
-            "same run to the bit.",
+            help="In virtual time: computed without a lab and without root, as fast as the models can be; the same seed gives "
+            "the same run to the bit.",
         ),
     ] = False,
     json: Json = False,

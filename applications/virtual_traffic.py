@@ -32,6 +32,8 @@ class FlowEnd(TypedDict):
     per_s: NotRequired[float]
     #: Gaps are exponential ones of that mean; else they are equal.
     poisson: NotRequired[bool]
+    #: Until the network's time begins, empty datagrams have the path resolve addresses.
+    resolve: NotRequired[bool]
     #: Bytes.
     payload: NotRequired[int]
 

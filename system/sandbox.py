@@ -210,19 +210,19 @@ def _enclosure(texts: Mapping[Path, BinaryIO], writes: Path | None) -> list[str]
         *(("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID") if os.geteuid() == 0 else ("--unshare-user",)),
         *("--ro-bind", "/usr", "/usr"),
         *(part for name in _LINKS for part in ("--symlink", f"usr/{name}", f"/{name}")),
-        *(
-            part
-            for path in _open_folders([*texts, *([] if writes is None else [writes / "x"])])
-            for part in ("--perms", "0755", "--dir", str(path))
-        ),
+        *_made(_open_folders(texts)),
         *(part for path in _LIBRARIES for part in ("--ro-bind-try", path, path)),
         *("--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc"),
         *("--size", str(_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"),  # the sandbox's own
         *("--ro-bind", str(INSTALLATION), str(INSTALLATION)),
         *(part for path, text in texts.items() for part in ("--perms", "0444", "--ro-bind-data", str(text.fileno()), str(path))),
-        *(() if writes is None else ("--bind", str(writes), str(writes))),
+        *(() if writes is None else (*_made(_open_folders([writes])), "--bind", str(writes), str(writes))),
         *("--remount-ro", "/", "--chdir", "/tmp", "--setenv", "PATH", "/usr/sbin:/usr/bin"),
     ]
+
+
+def _made(folders: Iterable[Path]) -> Iterator[str]:
+    return (part for folder in folders for part in ("--perms", "0755", "--dir", str(folder)))
 
 
 def _open_folders(paths: Iterable[Path]) -> list[Path]:

@@ -161,6 +161,7 @@ class UdpFlow(Application):
                     "per_s": timetable.per_s,
                     "poisson": options.pattern == "poisson",
                     "payload": round(options.payload),
+                    "resolve": True,
                 }
             )
         return VirtualTraffic(tuple(ends), tuple(flows(plan)), facts(plan))

@@ -22,6 +22,9 @@ constexpr std::size_t NUMBER_AND_STAMP = 16;
 constexpr std::size_t IPV6_AND_UDP = 48;
 constexpr double LONGEST_PAYLOAD = 65507; ///< of IPv4
 constexpr double HIGHEST_RATE = 1e7;
+/// Where nobody listens, or whoever does throws away what comes (RFC 863).
+constexpr std::uint16_t DISCARD_PORT = 9;
+const auto BETWEEN_QUESTIONS = ns3::MilliSeconds(500);
 
 void Write64(std::uint8_t* at, std::uint64_t value)
 {
@@ -51,7 +54,7 @@ std::vector<DatagramPeriods::Period> ReadPeriods(Section& configuration)
     return periods;
 }
 
-std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configuration)
+std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configuration, std::int64_t randomStream)
 {
     const auto recording = configuration.TextOr("recording", "");
     const auto periods = ReadPeriods(configuration);
@@ -61,6 +64,12 @@ std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configurati
     }
     const auto rate = configuration.NumberOr("per_s", 0, 1e-6, HIGHEST_RATE);
     const auto payload = configuration.NumberOr("payload", 0, NUMBER_AND_STAMP, LONGEST_PAYLOAD);
+    ns3::Ptr<ns3::UniformRandomVariable> gaps;
+    if (!configuration.At("poisson").is_null() && configuration.Truth("poisson"))
+    {
+        gaps = ns3::CreateObject<ns3::UniformRandomVariable>();
+        gaps->SetStream(randomStream);
+    }
     if (!recording.empty())
     {
         return [recording] { return std::make_unique<UdpRecording>(recording); };
@@ -69,7 +78,7 @@ std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configurati
     {
         configuration.Refuse(rate == 0 ? "per_s" : "payload", "missing");
     }
-    return [=] { return std::make_unique<DatagramPeriods>(periods, rate, static_cast<std::size_t>(payload)); };
+    return [=] { return std::make_unique<DatagramPeriods>(periods, rate, static_cast<std::size_t>(payload), gaps); };
 }
 
 } // namespace
@@ -81,7 +90,8 @@ std::unique_ptr<Flow> MakeDatagramSender(const FlowPlace& place, Section& config
                                      .sourcePort = ReadPort(configuration, "source_port", 0),
                                      .trafficClass = ReadTrafficClass(configuration),
                                      .start = ReadTime(configuration, "start_s", 0),
-                                     .source = ReadSource(configuration)};
+                                     .resolves = !configuration.At("resolve").is_null() && configuration.Truth("resolve"),
+                                     .source = ReadSource(configuration, place.randomStream)};
     if (!read.source()->Next())
     {
         configuration.Refuse("recording", "has no UDP datagram; name a capture that has some");
@@ -107,12 +117,25 @@ DatagramSender::DatagramSender(const FlowPlace& place, DatagramSenderConfigurati
     m_socket->Connect(destination.Socket(m_configuration.port));
     SetTrafficClass(m_socket, destination.isIpv6, m_configuration.trafficClass);
     m_socket->ShutdownRecv();
+    if (m_configuration.resolves)
+    {
+        m_departure = ns3::Simulator::ScheduleNow(&DatagramSender::Resolve, this);
+    }
 }
 
 DatagramSender::~DatagramSender()
 {
     m_departure.Cancel();
     m_socket->Close();
+}
+
+void DatagramSender::Resolve()
+{
+    const auto socket = ns3::Socket::CreateSocket(m_place.host.Node(), ns3::UdpSocketFactory::GetTypeId());
+    m_configuration.destination.isIpv6 ? socket->Bind6() : socket->Bind();
+    socket->SendTo(ns3::Create<ns3::Packet>(), 0, m_configuration.destination.Socket(DISCARD_PORT));
+    socket->Close();
+    m_departure = ns3::Simulator::Schedule(BETWEEN_QUESTIONS, &DatagramSender::Resolve, this);
 }
 
 void DatagramSender::Begin()

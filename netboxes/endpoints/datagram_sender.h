@@ -18,6 +18,7 @@ struct DatagramSenderConfiguration
     std::uint16_t sourcePort; ///< 0: any
     std::uint8_t trafficClass;
     std::int64_t start; ///< ns of the network's time
+    bool resolves;      ///< has the path resolve addresses before that begins
     std::function<std::unique_ptr<DatagramSource>()> source;
 };
 
@@ -33,6 +34,9 @@ class DatagramSender : public Flow
     void Reset() override;
 
   private:
+    /// Until the network's time begins, empty datagrams have all of the path resolve addresses: packets that waited for
+    /// that would arrive in one burst.
+    void Resolve();
     void Expect();
     void SendNext();
     ns3::Ptr<ns3::Packet> Payload();

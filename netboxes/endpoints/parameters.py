@@ -118,7 +118,9 @@ class Flow(BaseModel):
 
     #: What only some kinds of ends can be told, by application and role.
     KEYS: ClassVar = {
-        ("datagrams", "sender"): {"destination", "source_port", "dscp", "start", "periods", "rate", "payload", "recording"},
+        ("datagrams", "sender"): {
+            *("destination", "source_port", "dscp", "start", "periods", "rate", "poisson", "payload", "recording", "resolve"),
+        },
         ("datagrams", "receiver"): set[str](),
         ("bulk", "sender"): {"destination", "source_port", "dscp", "start", "size", "until", "parallel", "tcp"},
         ("bulk", "receiver"): {"tcp"},
@@ -136,6 +138,11 @@ class Flow(BaseModel):
     start: Time = Field(0.0, description="Sender: when it begins.")
     periods: list[tuple[Time, Time]] = Field([], description="Sender of datagrams: [from, until], counted from `start`.")
     rate: Annotated[float, Quantity(PACKET_RATE, 1e-6, 10e6)] | None = Field(None, description="Datagrams in periods.")
+    poisson: bool = Field(False, description="Sender of datagrams: gaps in periods are exponential ones of that mean, not equal.")
+    resolve: bool = Field(
+        False,
+        description="Sender of datagrams: empty ones to port 9, before the network's time, have the path resolve addresses.",
+    )
     payload: Annotated[float, Quantity(SIZE, 16, 65507)] | None = Field(
         None, multiple_of=1, description="Of each datagram: its number and its time of departure, then zeros."
     )

@@ -127,12 +127,9 @@ class VirtualNetwork:
             "interfaces": [port.name for port in node.interfaces],
             "statistics": str(place / STATISTICS_FILE),
             "writes": [
-                {
-                    "at_s": event.at_s,
-                    **dict(zip(("element", "handler"), event.change.handler.rsplit(".", 1), strict=True)),
-                    "value": event.change.value,
-                }
+                {"at_s": event.at_s, "element": element, "handler": handler, "value": event.change.value}
                 for event in self.plan.events
                 if isinstance(event.change, HandlerWrite) and event.change.router == node.name
+                for element, _, handler in (event.change.handler.rpartition("."),)
             ],
         }

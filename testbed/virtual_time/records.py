@@ -101,5 +101,6 @@ def _events(plan: Plan, over_s: float) -> Iterator[EventRecord]:
     for entry in plan.traffic:
         start_s = entry.options.get("start", 0.0)
         if start_s < over_s:
-            words = f"{entry.name} starts"
-            yield {"at_s": start_s, "late_ms": 0.0, "took_ms": 0.0, "kind": "traffic", "traffic": entry.name, "words": words}
+            yield EventRecord(
+                at_s=start_s, late_ms=0.0, took_ms=0.0, kind="traffic", traffic=entry.name, words=f"{entry.name} starts"
+            )
