@@ -184,6 +184,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     judged.advice = advice(run.plan, counted, netboxes, lateness_us, nodes, duration_s)
     return {
         "lab": run.plan.lab,
+        "clock": run.plan.clock,
         "verdict": judged.to_json(),
         "flows": flows,
         "conversations": others,

@@ -372,6 +372,8 @@ class Metrics(SeveralMachines):
     # Besides, as its last keys, a list for each application that has an analysis (results.application_analysis).
 
     lab: str
+    #: In whose time it ran: the machine's, or in virtual time.
+    clock: Literal["real", "virtual"]
     verdict: VerdictTold
     flows: list[Flow]
     conversations: list[Conversation]

@@ -24,7 +24,9 @@ constexpr double LONGEST_PAYLOAD = 65507; ///< of IPv4
 constexpr double HIGHEST_RATE = 1e7;
 /// Where nobody listens, or whoever does throws away what comes (RFC 863).
 constexpr std::uint16_t DISCARD_PORT = 9;
-const auto BETWEEN_QUESTIONS = ns3::MilliSeconds(500);
+/// More than one, because media lose frames.
+constexpr unsigned QUESTIONS = 3;
+const auto BETWEEN_QUESTIONS = ns3::Seconds(1);
 
 void Write64(std::uint8_t* at, std::uint64_t value)
 {
@@ -117,10 +119,6 @@ DatagramSender::DatagramSender(const FlowPlace& place, DatagramSenderConfigurati
     m_socket->Connect(destination.Socket(m_configuration.port));
     SetTrafficClass(m_socket, destination.isIpv6, m_configuration.trafficClass);
     m_socket->ShutdownRecv();
-    if (m_configuration.resolves)
-    {
-        m_departure = ns3::Simulator::ScheduleNow(&DatagramSender::Resolve, this);
-    }
 }
 
 DatagramSender::~DatagramSender()
@@ -129,13 +127,25 @@ DatagramSender::~DatagramSender()
     m_socket->Close();
 }
 
+void DatagramSender::Prepare()
+{
+    if (m_configuration.resolves)
+    {
+        m_questions = 0;
+        Resolve();
+    }
+}
+
 void DatagramSender::Resolve()
 {
     const auto socket = ns3::Socket::CreateSocket(m_place.host.Node(), ns3::UdpSocketFactory::GetTypeId());
     m_configuration.destination.isIpv6 ? socket->Bind6() : socket->Bind();
     socket->SendTo(ns3::Create<ns3::Packet>(), 0, m_configuration.destination.Socket(DISCARD_PORT));
     socket->Close();
-    m_departure = ns3::Simulator::Schedule(BETWEEN_QUESTIONS, &DatagramSender::Resolve, this);
+    if (++m_questions < QUESTIONS)
+    {
+        m_departure = ns3::Simulator::Schedule(BETWEEN_QUESTIONS, &DatagramSender::Resolve, this);
+    }
 }
 
 void DatagramSender::Begin()

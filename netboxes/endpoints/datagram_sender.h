@@ -29,13 +29,13 @@ class DatagramSender : public Flow
     DatagramSender(const FlowPlace& place, DatagramSenderConfiguration configuration);
     ~DatagramSender() override;
 
+    void Prepare() override;
     void Begin() override;
     Json Read() const override;
     void Reset() override;
 
   private:
-    /// Until the network's time begins, empty datagrams have all of the path resolve addresses: packets that waited for
-    /// that would arrive in one burst.
+    /// Has all of the path resolve addresses by an empty datagram: packets that waited for that would arrive in one burst.
     void Resolve();
     void Expect();
     void SendNext();
@@ -53,6 +53,7 @@ class DatagramSender : public Flow
     std::uint64_t m_sent{0};
     std::uint64_t m_bytes{0};
     std::uint64_t m_refused{0};
+    unsigned m_questions{0};
 };
 
 std::unique_ptr<Flow> MakeDatagramSender(const FlowPlace& place, Section& configuration);

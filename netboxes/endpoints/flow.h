@@ -29,6 +29,8 @@ class Flow
     static constexpr std::int64_t RANDOM_STREAMS = 256;
 
     virtual ~Flow() = default;
+    /// The network is ready, and its time begins within seconds.
+    virtual void Prepare() {}
     /// The network's time begins now; may come again, and starts the flow anew then.
     virtual void Begin() = 0;
     virtual Json Read() const = 0;

@@ -129,6 +129,7 @@ class EndpointsSegment : public Segment
     void Transmit(StationId from, Destination to, const Frame& frame) override;
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
+    void Prepare() override;
     void Begin() override;
     void Reset() override;
 
@@ -269,6 +270,14 @@ Json EndpointsSegment::Read() const
         flows.back().update(flow->Read());
     }
     return {{"stations", stations}, {"hosts", hosts}, {"flows", flows}};
+}
+
+void EndpointsSegment::Prepare()
+{
+    for (const auto& [description, flow] : m_flows)
+    {
+        flow->Prepare();
+    }
 }
 
 void EndpointsSegment::Begin()

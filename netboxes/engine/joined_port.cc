@@ -97,7 +97,7 @@ const std::string& JoinedPort::WireName() const
 
 void JoinedPort::Capture(std::int64_t stamp, Bytes frame)
 {
-    if (m_capture)
+    if (m_captures)
     {
         m_capture->Write(stamp, frame);
     }

@@ -25,6 +25,12 @@ class JoinedPort : public Port, public WireEndpoint
     /// Whatever leaves here comes to `other`.
     void Join(WireEndpoint& other);
 
+    /// From now on frames go to its capture, if it has one.
+    void BeginCapture()
+    {
+        m_captures = m_capture.has_value();
+    }
+
     int Descriptor() const override;
     std::size_t Receive(std::span<Reception> batch) override;
     void Send(std::span<Departure> departures, std::int64_t stamp) override;
@@ -40,6 +46,7 @@ class JoinedPort : public Port, public WireEndpoint
 
     std::string m_wireName;
     std::optional<PcapngWriter> m_capture;
+    bool m_captures{false};
     Netbox* m_netbox{};
     StationId m_station{};
     VirtualWires* m_wires{};

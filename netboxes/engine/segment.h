@@ -114,6 +114,8 @@ class Segment
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;
+    /// All stations have their links, and the network's time begins within seconds: what is to be done before can be done now.
+    virtual void Prepare() {}
     /// The network's time begins now: whatever follows a time of its own (paths, profiles, traces, series) starts from its time 0.
     /// Until then it stays as it is at time 0. May come again, and then starts anew.
     virtual void Begin() {}

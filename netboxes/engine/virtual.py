@@ -106,7 +106,7 @@ def run(
         file = folder / "netbox.json"
         times = {"duration_s": duration_s, "start_s": netbox.first_ns() / 1e9}
         file.write_text(json.dumps(netbox.configuration("virtual", folder, interval_s) | times))
-        run_program(f"netbox-{segment}", program(segment), file, builds(segment))
+        run_program(program(segment), file, builds(segment))
         return netbox.emulation(folder)
 
 
@@ -178,14 +178,14 @@ def _ns(seconds: float) -> int:
     return round(seconds * 1e9)
 
 
-def run_program(name: str, path: Path, configuration: Path, remedy: str) -> None:
+def run_program(path: Path, configuration: Path, remedy: str) -> None:
     """Run a program on its configuration to its end. Raises EmulationFailed; `remedy`: what builds the program."""
     command = [str(path), str(configuration)]
     try:
         # Without a deadline: it computes, and waits for nothing; how long, only who gave it its frames can say.
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
-        raise EmulationFailed(f"{name} is not built: there is no {path}; remedy: {remedy}, or set NETBOXIT_BUILD") from None
+        raise EmulationFailed(f"{path} is not built; remedy: {remedy}, or set NETBOXIT_BUILD") from None
     except subprocess.CalledProcessError as error:
         raise EmulationFailed(f"{' '.join(command)} ended with {error.returncode}: {error.stderr.strip()}") from error
 

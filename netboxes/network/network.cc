@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <map>
 
 namespace netboxit
@@ -76,6 +77,7 @@ void Network::Add(const Configuration& configuration)
 
 void Network::ScheduleBeginning()
 {
+    m_loop.EndAt(std::numeric_limits<std::int64_t>::max()); // not before its time began
     if (m_configuration.start)
     {
         ns3::Simulator::Schedule(ns3::NanoSeconds(*m_configuration.start), &Network::Begin, this);
@@ -91,6 +93,10 @@ void Network::BeginWhenReady()
     const auto late = std::ranges::find_if(m_netboxes, [](const auto& netbox) { return !netbox->TheSegment().Ready(); });
     if (late == m_netboxes.end())
     {
+        for (const auto& netbox : m_netboxes)
+        {
+            netbox->TheSegment().Prepare();
+        }
         ns3::Simulator::Schedule(ns3::NanoSeconds(m_configuration.settle), &Network::Begin, this);
     }
     else if (m_events.NowNs() < m_configuration.patience)
@@ -116,6 +122,16 @@ void Network::Begin()
     for (const auto& router : m_routers)
     {
         router->Begin();
+    }
+    for (const auto& netbox : m_netboxes)
+    {
+        for (const auto& port : netbox->Ports())
+        {
+            if (auto* const joined = dynamic_cast<JoinedPort*>(port.get()))
+            {
+                joined->BeginCapture();
+            }
+        }
     }
     m_began = m_events.NowNs();
     m_loop.EndAt(*m_began + m_configuration.duration);

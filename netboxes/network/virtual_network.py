@@ -75,5 +75,5 @@ def emulate_network(
                 }
             )
         )
-        run_program("virtual-network", build_folder() / "bin/virtual-network", file, BUILD)
+        run_program(build_folder() / "bin/virtual-network", file, BUILD)
         return {name: netbox.emulation(folders[name]) for name, netbox in netboxes.items()}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: Exit statuses of a run (docs/architecture.md).
 _VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
+_RUN = {"real": "the run is ", "virtual": "the run, in virtual time, is "}
 
 
 def show_outcome(folder: Path, metrics: Metrics, as_json: bool) -> int:
@@ -25,7 +26,7 @@ def show_outcome(folder: Path, metrics: Metrics, as_json: bool) -> int:
         drawing.print_json(kinds.RUN.of({"folder": str(folder), "metrics": metrics}))
     else:
         status = verdict["status"]
-        drawing.console().print(drawing.coloured("the run is ", (status, drawing.COLOURS[status])))
+        drawing.console().print(drawing.coloured(_RUN[metrics["clock"]], (status, drawing.COLOURS[status])))
         drawing.say(
             *(f"  - {reason}" for reason in verdict["reasons"]),
             *(f"would help: {hint}" for hint in verdict["advice"]),

@@ -84,7 +84,10 @@ def test_what_a_node_counts_is_text_while_somebody_watches() -> None:
 def test_reasons_of_a_verdict_and_steps_of_a_command_are_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    metrics: Any = {"verdict": {"status": "invalid", "reasons": [HOSTILE], "advice": [HOSTILE], "notes": [HOSTILE]}}
+    metrics: Any = {
+        "clock": "real",
+        "verdict": {"status": "invalid", "reasons": [HOSTILE], "advice": [HOSTILE], "notes": [HOSTILE]},
+    }
     result_view.show_outcome(Path("/x"), metrics, as_json=False)
     assert squeezed(HARMLESS) in shown(capsys)
     screen = io.StringIO()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
 from typing_extensions import TypedDict
 
@@ -91,13 +92,8 @@ def _events(plan: Plan, over_s: float) -> Iterator[EventRecord]:
     """In virtual time nothing is late, and nothing takes time."""
     for event in sorted(plan.events, key=lambda event: event.at_s):
         if event.at_s < over_s:
-            yield {
-                "at_s": event.at_s,
-                "late_ms": 0.0,
-                "took_ms": 0.0,
-                **recorded(event.change, event.change.words()),
-                "error": None,
-            }
+            change = recorded(event.change, event.change.words())
+            yield cast("EventRecord", {"at_s": event.at_s, "late_ms": 0.0, "took_ms": 0.0, **change, "error": None})
     for entry in plan.traffic:
         start_s = entry.options.get("start", 0.0)
         if start_s < over_s:

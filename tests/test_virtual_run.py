@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`netboxit run --virtual`: without a lab, the same topology, plan, events and run folder. Delays are those of the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from contracts.installation import CHECKOUT
+
+NOBODY = 65534
+
+#: Two hosts at the ends of two lines, with a router between them.
+LINES = """\
+name: lines
+seed: 3
+centre: right
+hosts:
+  left: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  right: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  one: {technology: link, stations: {a: {}, b: {}}, delay: 20 ms}
+  two: {technology: link, stations: {a: {}, b: {}}, delay: 30 ms}
+routers:
+  middle: {engine: linux, interfaces: {in: 10.1.0.1/24, out: 10.2.0.1/24}}
+wires: [[left, one.a], [one.b, middle.in], [middle.out, two.a], [two.b, right]]
+traffic:
+  there: {application: udp-flow, from: left, to: right, rate: 100 kbit/s, payload: 500 B, duration: 10 s}
+"""
+
+
+def virtually(file: Path, results: Path, *options: str, user: int | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [CHECKOUT / "netboxit.py", "run", file, "--virtual", "--results", results, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+        env=None if user is None else {"PATH": "/usr/bin:/bin", "HOME": str(results)},
+        cwd=results.parent if results.parent.exists() else None,
+    )
+
+
+def written(folder: Path, text: str = LINES) -> Path:
+    file = folder / "lines.yaml"
+    file.write_text(text)
+    return file
+
+
+def metrics(results: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((results / "latest/metrics.json").read_text())
+    return document
+
+
+def frames(results: Path) -> pl.DataFrame:
+    return pl.read_parquet(results / "latest/frames.parquet")
+
+
+def test_a_run_is_measured_as_one_of_a_lab(tmp_path: Path) -> None:
+    done = virtually(written(tmp_path), tmp_path / "results")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the run, in virtual time, is valid" in done.stdout
+    found = metrics(tmp_path / "results")
+    assert (found["clock"], found["verdict"]["reasons"]) == ("virtual", [])
+    (flow,) = found["flows"]
+    # 100 kbit/s in packets of 528 bytes for 10 s.
+    assert flow["packets"] == pytest.approx(10 * 100e3 / 8 / 528, abs=1)
+    assert flow["loss_ratio"] == 0
+    assert flow["one_way_delay_ms"]["min"] == flow["one_way_delay_ms"]["max"] == pytest.approx(50.0, abs=1e-3)
+    assert [segment["netbox"] for segment in found["segments"]] == ["one", "two"]
+    folder = tmp_path / "results/latest"
+    assert {file.name for file in folder.iterdir()} >= {"topology.yaml", "plan.json", "environment.json", "lab.json", "run.json"}
+    assert not list(folder.glob(".*"))
+
+
+def test_captures_are_ones_that_wireshark_reads(tmp_path: Path) -> None:
+    virtually(written(tmp_path), tmp_path / "results")
+    capture = tmp_path / "results/latest/captures/right.pcapng"
+    fields = ("-T", "fields", "-e", "ip.ttl", "-e", "udp.dstport", "-e", "frame.len", "-e", "ip.checksum.status")
+    command = ["tshark", "-r", capture, "-o", "ip.check_checksum:TRUE", "-Y", "udp.dstport == 6000", *fields]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    # One router on the way; whole length although only the beginning is kept; 1 is "good".
+    assert set(shown) == {"63\t6000\t542\t1"}
+
+
+def test_the_same_seed_gives_the_same_files_and_another_seed_others(tmp_path: Path) -> None:
+    text = LINES.replace("delay: 30 ms", "delay: 30 ms, jitter: {deviation: 5 ms}, loss: 0.05").replace(
+        "payload", "pattern: poisson, payload"
+    )
+    results = [tmp_path / name for name in ("first", "again", "another")]
+    for place, seed in zip(results, (3, 3, 4), strict=True):
+        assert virtually(written(tmp_path, text.replace("seed: 3", f"seed: {seed}")), place).returncode == 0
+    first, again, another = map(frames, results)
+    assert first.equals(again)
+    assert not first.equals(another)
+    for file in ("nodes/two/frames.bin", "nodes/two/statistics.json", "captures/right.pcapng", "events.jsonl", "lab.json"):
+        assert (results[0] / "latest" / file).read_bytes() == (results[1] / "latest" / file).read_bytes(), file
+
+
+def test_events_happen_at_their_time_and_are_never_late(tmp_path: Path) -> None:
+    events = "events: [{at: 4 s, netbox: one, set: {delay: 120 ms}}]\n"
+    assert virtually(written(tmp_path, LINES + events), tmp_path / "results").returncode == 0
+    began_ns = metrics(tmp_path / "results")["began_ns"]
+    table = frames(tmp_path / "results").sort("sent_ns")
+    delays = (table["received_ns"] - table["sent_ns"]) / 1e6
+    before = table["sent_ns"] < began_ns + 4_000_000_000
+    assert set(delays.filter(before).round(3)) == {50.0}
+    assert set(delays.filter(~before).round(3)) == {150.0}
+    (change,) = [event for event in metrics(tmp_path / "results")["events"] if event["kind"] == "parameter"]
+    assert (change["time_s"], change["details"]["late_ms"]) == (4.0, 0.0)
+
+
+def test_the_emergency_network_carries_voice_and_pictures(tmp_path: Path) -> None:
+    """By Wi-Fi, WiMAX and the satellite: no less than its 254 ms, no more than two frames of WiMAX and a shaper add to that."""
+    text = (CHECKOUT / "topologies/emergency.yaml").read_text()
+    traffic = """traffic:
+  voice: {application: udp-flow, from: fr1, to: eoc, rate: 80 kbit/s, payload: 172 B, dscp: ef, port: 6000, duration: 20 s}
+  answer: {application: udp-flow, from: eoc, to: fr1, rate: 80 kbit/s, payload: 172 B, dscp: ef, port: 6002, duration: 20 s}
+"""
+    text = re.sub(r"traffic:\n(  .*\n)+", traffic, text).replace("click/meoc.click", str(CHECKOUT / "click/meoc.click"))
+    done = virtually(written(tmp_path, text), tmp_path / "results")
+    assert done.returncode == 0, done.stdout
+    for flow in metrics(tmp_path / "results")["flows"]:
+        assert flow["packets"] == pytest.approx(1000, abs=1)
+        assert flow["loss_ratio"] == 0
+        assert 254 < flow["one_way_delay_ms"]["min"] < flow["one_way_delay_ms"]["max"] < 254 + 3 * 10
+
+
+REFUSED = [
+    (
+        "link, stations: {a: {}, b: {}}, delay: 30 ms}",
+        "link, stations: {a: {}, b: {}}, delay: 30 ms}\nswitches: {s: {}}",
+        "switch",
+    ),
+    (
+        "application: udp-flow",
+        "application: command",
+        "traffic there is command, whose programs run in real time only; take udp-flow",
+    ),
+    ("gateway: 10.1.0.1}", "gateway: 10.1.0.1, start: sleep 1}", "host left starts a program"),
+    ("in: 10.1.0.1/24, out: 10.2.0.1/24}", "in: 10.1.0.1/24, out: 10.2.0.1/24}, ospf: {}", "router middle speaks OSPF"),
+    ("traffic:", "events: [{at: 1 s, netbox: one, freeze: 1 s}]\ntraffic:", "an event .* is one that there is in real time only"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), REFUSED[1:])
+def test_what_there_is_in_real_time_only_is_refused_with_its_line(old: str, new: str, message: str, tmp_path: Path) -> None:
+    text = LINES.replace(old, new)
+    if new.endswith("command"):
+        text = re.sub(r"rate: .* B, ", "run: sleep 1, ", text)
+    done = virtually(written(tmp_path, text), tmp_path / "results")
+    assert done.returncode == 2, done.stdout
+    assert re.search(rf"lines\.yaml:\d+:\d+: {message}", done.stderr), done.stderr
+    assert "without --virtual" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_options_of_labs_are_refused(tmp_path: Path) -> None:
+    done = virtually(written(tmp_path), tmp_path / "results", "--take", "eth9")
+    assert done.returncode == 2
+    assert "leave --take out" in done.stderr
+
+
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    file = written(tmp_path, LINES.replace("duration: 10 s", "duration: 20 h").replace("100 kbit/s", "5 Mbit/s"))
+    command = [CHECKOUT / "netboxit.py", "run", file, "--virtual", "--results", tmp_path / "results"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        until = time.monotonic() + 60
+        while not list(tmp_path.glob("results/runs/*/.computing-*/captures/right.pcapng")):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    (folder,) = tmp_path.glob("results/runs/*")
+    assert "interrupted" in json.loads((folder / "run.json").read_text())["failure"]
+    assert not list(folder.glob(".computing-*"))
+    done = subprocess.run([CHECKOUT / "netboxit.py", "report", folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 4, done.stderr
+    (flow,) = json.loads((folder / "metrics.json").read_text())["flows"]
+    assert flow["packets"] > 100
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_it_needs_no_rights(tmp_path: Path) -> None:
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o711)
+    (home := tmp_path / "home").mkdir()
+    os.chown(home, NOBODY, NOBODY)
+    file = written(tmp_path)
+    file.chmod(0o644)
+    done = virtually(file, home / "results", user=NOBODY)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert frames(home / "results").height == pytest.approx(237, abs=2)
+
+
+def test_a_router_configuration_of_a_stranger_reads_and_writes_nothing(tmp_path: Path) -> None:
+    secret, loot = tmp_path / "secret", tmp_path / "loot"
+    secret.write_text("10.0.0.0/8")
+    configuration = tmp_path / "evil.click"
+    configuration.write_text(
+        f"FromDevice(in) -> ToDump({loot}); FromDevice(out) -> ToDump({secret}); Idle -> ToDevice(in); Idle -> ToDevice(out);"
+    )
+    text = LINES.replace("engine: linux,", f"engine: click, configuration: {configuration},")
+    done = virtually(written(tmp_path, text), tmp_path / "results")
+    assert done.returncode in (2, 4), done.stdout
+    assert not loot.exists()
+    assert secret.read_text() == "10.0.0.0/8"
