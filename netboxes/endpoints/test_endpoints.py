@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import shutil
@@ -23,6 +22,7 @@ from netboxes.engine.virtual import (
     BROADCAST,
     Emulation,
     EmulationFailed,
+    Netbox,
     TimedFrame,
     address,
     checksum,
@@ -34,7 +34,8 @@ from netboxes.engine.virtual import (
     udp,
     vlan,
 )
-from netboxes.technology import program
+from netboxes.network.virtual_network import emulate_network
+from netboxes.technology import technologies
 from results import pcapng
 from testbed.description.topology_file import load
 
@@ -536,23 +537,24 @@ def pair(
     right: list[dict[str, Any]],
     *,
     duration_s: float = 30.0,
-    **link: float,
+    rate: float = 10e6,
+    delay_s: float = 0.02,
+    queue: float = 50_000,
+    loss: float = 0.0,
 ) -> dict[str, Any]:
-    """Two hosts, joined by a bottleneck: what both have counted, and `capture`."""
-    configuration: dict[str, Any] = {
-        "link": {"rate": 10e6, "delay_s": 0.02, "queue": 50_000, "loss": 0.0, **link},
-        "duration_s": duration_s,
-        "capture": str(folder / "pair.pcapng"),
-        "result": str(folder / "result.json"),
-    }
+    """Two hosts, joined by a link: what both have counted and announced; `pair.pcapng` has what passed the left one."""
+    line = {"rate": f"{rate:.0f} bit/s", "delay": f"{delay_s} s", "queue": {"bytes": f"{queue:.0f} B"}, "loss": loss}
+    model = technologies()["link"].model_validate({"stations": {"x": {}, "y": {}}, **line})
+    boxes = {"link": Netbox("link", ("x", "y"), model.model_dump(mode="json"))}
     for name, number, flows in (("left", HOST, left), ("right", PEER, right)):
         own = interface(number, f"10.0.0.{number}/24", f"fd00::{number}/64")
-        hosts = {name: {"interfaces": {name: own}}}
-        configuration[name] = {"hosts": hosts, "flows": [{"host": name, **end} for end in flows]}
-    (folder / "pair.json").write_text(json.dumps(configuration))
-    subprocess.run([program("endpoints").with_name("endpoints-pair"), folder / "pair.json"], check=True)
-    result: dict[str, Any] = json.loads((folder / "result.json").read_text())
-    return result
+        parameters = {"hosts": {name: {"interfaces": {"eth": own}}}, "flows": [{"host": name, **end} for end in flows]}
+        captures = {"eth": folder / "pair.pcapng"} if name == "left" else {}
+        boxes[name] = Netbox("endpoints", ("eth",), parameters, captures=captures)
+    wires = [(("left", "eth"), ("link", "x")), (("link", "y"), ("right", "eth"))]
+    ran = emulate_network(boxes, wires, duration_s)
+    announced = [line for name in ("left", "right") for line in ran[name].journal if "event" in line]
+    return {name: ran[name].statistics["segment"] for name in ("left", "right")} | {"announced": announced}
 
 
 @needs_tshark

@@ -124,6 +124,8 @@ class Netbox:
     seed: int = 1
     classes: Sequence[Mapping[str, Any]] = ()
     events: Sequence[Change] = ()
+    #: By station of those with a wire: where its frames are kept, both ways.
+    captures: Mapping[str, Path] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := set(self.frames) - set(self.stations):
@@ -146,7 +148,7 @@ class Netbox:
             "seed": self.seed,
             "clock": "virtual",
             "stations": [
-                {"name": station, "port": {"kind": "joined"} if station in joined else self._port(folder, station)}
+                {"name": station, "port": self._joined(station) if station in joined else self._port(folder, station)}
                 for station in self.stations
             ],
             "classes": list(self.classes),
@@ -162,6 +164,10 @@ class Netbox:
     def _port(self, folder: Path, station: str) -> dict[str, Any]:
         input_file = str(folder / f"{station}-in.pcapng") if station in self.frames else None
         return {"kind": "pcapng", "input": input_file, "output": str(folder / f"{station}-out.pcapng")}
+
+    def _joined(self, station: str) -> dict[str, Any]:
+        capture = self.captures.get(station)
+        return {"kind": "joined", "capture": None if capture is None else str(capture)}
 
     def emulation(self, folder: Path) -> Emulation:
         """What came out of the run that had `configuration`."""
