@@ -151,6 +151,8 @@ void BulkTransfer::LookForCompletion()
         return;
     }
     m_completed = Now();
+    // ns-3 sends no FIN behind a last segment that was a repeated one. Not within its own handling of the acknowledgement.
+    ns3::Simulator::ScheduleNow(&TcpConnection::Close, m_connection);
     m_announcements.Announce("flow_completed",
                                    std::nullopt,
                                    {{"flow", m_place.name},

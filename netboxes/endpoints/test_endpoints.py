@@ -613,6 +613,15 @@ def test_parallel_connections_share_and_stop_in_time(tmp_path: Path) -> None:
     assert total == ran["right"]["flows"][0]["received"] == pytest.approx(10e6 / 8 * 5 * 1448 / 1514, rel=0.1)
 
 
+def test_connections_end_also_where_the_last_segments_were_lost(tmp_path: Path) -> None:
+    """RFC 9293, 3.6: whoever has sent all says so by a FIN, also when what it sent last was a retransmission."""
+    options = {"variant": "bbr", "ecn": True, "pacing": True}
+    sends = bulk("sender", until_s=20, parallel=3, tcp=options)
+    receives = bulk("receiver", tcp={**options, "receive_buffer": 300_000})
+    ran = pair(tmp_path, [sends], [receives], duration_s=60.0, rate=20e6, queue=30_000, loss=0.02)
+    assert [connection["open"] for connection in ran["right"]["flows"][0]["connections"]] == [False] * 3
+
+
 def test_a_connection_that_nobody_answers_fails_and_says_so(tmp_path: Path) -> None:
     ran = pair(tmp_path, [bulk("sender", size=1000)], [], duration_s=10.0)
     assert [line["event"] for line in ran["announced"]] == ["flow_started", "flow_failed"]
