@@ -7,7 +7,7 @@ All nodes are computed in one process, as fast as their models can be.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -17,9 +17,12 @@ from contracts.errors import BadTopology
 from contracts.plan import Plan, RealtimeSupport
 from system.user_privileges import drop_privileges
 from testbed.description.settings import Setting
+from testbed.description.topology import Topology
 from testbed.description.topology_file import load
+from testbed.description.wiring import Wiring
 from testbed.labs.deployment import Progress
 from testbed.plans.planning import plan_topology
+from testbed.plans.routing import Routing
 from testbed.plans.traffic_plan import BadDuration
 from testbed.run import DRAIN_S, Outcome, keep_inputs, make_folder, recorded, reported
 from testbed.virtual_time import records
@@ -45,22 +48,43 @@ def run(
     """
     drop_privileges()
     judges = analyses()
+    return reported(computed(topology, lab, duration_s, progress, results, settings), judges, progress)
+
+
+def computed(
+    topology: Path,
+    lab: str | None,
+    duration_s: float | None,
+    progress: Progress,
+    results: Path,
+    settings: Sequence[Setting] = (),
+) -> Path:
+    """The same without an analysis: the run folder."""
     described = load(topology, said=settings)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
-    if problems := list(refusals(described, plan)):
+    routing = Routing(plan, Wiring.of(described))
+    if problems := list(refusals(described, plan, routing)):
         raise BadTopology(problems)
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
-    plan = replace(plan, clock="virtual", notes=())
+    plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
     folder = make_folder(plan, results)
     keep_inputs(topology, settings, plan, folder)
     with recorded(folder, folder):
-        _carry(plan, folder, duration_s or 0.0, progress)
-    return reported(folder, judges, progress)
+        _carry(plan, routing, folder, duration_s or 0.0, progress)
+    return folder
 
 
-def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None:
+def _notes(topology: Topology) -> Iterator[str]:
+    if speaking := [name for name, router in topology.routers.items() if router.ospf is not None]:
+        yield (
+            f"OSPF of {', '.join(speaking)}: in virtual time its routes are those of the whole network from the beginning, and "
+            "do not follow segments that fail; it sends nothing"
+        )
+
+
+def _carry(plan: Plan, routing: Routing, folder: Path, least_s: float, progress: Progress) -> None:
     kinds = applications()
     told = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
     traffic = {name: entry for name, entry in told.items() if entry is not None}
@@ -68,7 +92,7 @@ def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None
     options = [kinds[entry.application].OPTIONS.model_construct(**entry.options) for entry in plan.traffic]
     over_s = max([least_s, *(own.start + own.duration for own in options)])
     with tempfile.TemporaryDirectory(prefix=".computing-", dir=folder) as place:
-        network = VirtualNetwork(plan, ends, Path(place))
+        network = VirtualNetwork(plan, routing, ends, Path(place))
         try:
             compute(
                 network.configuration(over_s + DRAIN_S),

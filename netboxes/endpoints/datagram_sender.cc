@@ -4,10 +4,7 @@
 #include "datagram_periods.h"
 #include "udp_recording.h"
 
-#include "ns3/inet-socket-address.h"
-#include "ns3/inet6-socket-address.h"
 #include "ns3/simulator.h"
-#include "ns3/udp-socket-factory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,28 +100,13 @@ std::unique_ptr<Flow> MakeDatagramSender(const FlowPlace& place, Section& config
 
 DatagramSender::DatagramSender(const FlowPlace& place, DatagramSenderConfiguration configuration)
     : m_place(place), m_configuration(std::move(configuration)),
-      m_socket(ns3::Socket::CreateSocket(place.host.Node(), ns3::UdpSocketFactory::GetTypeId()))
+      m_socket(place.host.UdpSocket(m_configuration.destination.isIpv6, m_configuration.sourcePort))
 {
-    const auto& destination = m_configuration.destination;
-    const ns3::Address local =
-        destination.isIpv6 ? ns3::Address(ns3::Inet6SocketAddress(ns3::Ipv6Address::GetAny(), m_configuration.sourcePort))
-                           : ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), m_configuration.sourcePort);
-    const bool anyPort = m_configuration.sourcePort == 0;
-    if ((anyPort ? (destination.isIpv6 ? m_socket->Bind6() : m_socket->Bind()) : m_socket->Bind(local)) != 0)
-    {
-        throw std::invalid_argument("flow " + m_place.name + ": source_port " +
-                                    std::to_string(m_configuration.sourcePort) + " is another flow's of host " +
-                                    m_place.host.Name() + "; choose another one");
-    }
-    m_socket->Connect(destination.Socket(m_configuration.port));
-    SetTrafficClass(m_socket, destination.isIpv6, m_configuration.trafficClass);
-    m_socket->ShutdownRecv();
 }
 
 DatagramSender::~DatagramSender()
 {
     m_departure.Cancel();
-    m_socket->Close();
 }
 
 void DatagramSender::Prepare()
@@ -138,8 +120,7 @@ void DatagramSender::Prepare()
 
 void DatagramSender::Resolve()
 {
-    const auto socket = ns3::Socket::CreateSocket(m_place.host.Node(), ns3::UdpSocketFactory::GetTypeId());
-    m_configuration.destination.isIpv6 ? socket->Bind6() : socket->Bind();
+    const auto socket = m_place.host.UdpSocket(m_configuration.destination.isIpv6, 0);
     socket->SendTo(ns3::Create<ns3::Packet>(), 0, m_configuration.destination.Socket(DISCARD_PORT));
     socket->Close();
     if (++m_questions < QUESTIONS)
@@ -176,7 +157,9 @@ void DatagramSender::SendNext()
         m_configuration.destination.isIpv6 ? m_place.host.MtuTowards(m_configuration.destination) : 0;
     // A host sends no fragments of IPv6.
     const bool tooLong = mtu > 0 && m_next->length + IPV6_AND_UDP > mtu;
-    if (tooLong || m_socket->Send(Payload()) < 0)
+    // Other flows may send from this port, too.
+    SetTrafficClass(m_socket, m_configuration.destination.isIpv6, m_configuration.trafficClass);
+    if (tooLong || m_socket->SendTo(Payload(), 0, m_configuration.destination.Socket(m_configuration.port)) < 0)
     {
         ++m_refused;
     }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "datagram_sink.h"
 
-#include "ns3/inet-socket-address.h"
-#include "ns3/inet6-socket-address.h"
 #include "ns3/simulator.h"
-#include "ns3/udp-socket-factory.h"
 
 namespace netboxit
 {
@@ -16,10 +13,10 @@ std::unique_ptr<Flow> MakeDatagramSink(const FlowPlace& place, Section& configur
 
 DatagramSink::DatagramSink(const FlowPlace& place, std::uint16_t port) : m_place(place)
 {
-    Listen(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
+    Listen(false, port);
     if (place.host.HasIpv6())
     {
-        Listen(ns3::Inet6SocketAddress(ns3::Ipv6Address::GetAny(), port));
+        Listen(true, port);
     }
 }
 
@@ -28,18 +25,17 @@ DatagramSink::~DatagramSink()
     for (const auto& socket : m_sockets)
     {
         socket->SetRecvCallback(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
-        socket->Close();
     }
 }
 
-void DatagramSink::Listen(const ns3::Address& local)
+void DatagramSink::Listen(bool isIpv6, std::uint16_t port)
 {
-    const auto socket = ns3::Socket::CreateSocket(m_place.host.Node(), ns3::UdpSocketFactory::GetTypeId());
-    if (socket->Bind(local) != 0)
+    if (!m_place.host.ListenAt(isIpv6, port))
     {
         throw std::invalid_argument("flow " + m_place.name + ": another flow of host " + m_place.host.Name() +
                                     " has its port; choose another one");
     }
+    const auto socket = m_place.host.UdpSocket(isIpv6, port);
     socket->SetRecvCallback(ns3::MakeCallback(&DatagramSink::Take, this));
     m_sockets.push_back(socket);
 }

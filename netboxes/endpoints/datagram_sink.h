@@ -18,7 +18,7 @@ class DatagramSink : public Flow
     void Reset() override;
 
   private:
-    void Listen(const ns3::Address& local);
+    void Listen(bool isIpv6, std::uint16_t port);
     void Take(ns3::Ptr<ns3::Socket> socket);
 
     FlowPlace m_place;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host.h"
 
+#include "ns3/udp-socket-factory.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/inet-socket-address.h"
 #include "ns3/arp-cache.h"
 #include "ns3/arp-l3-protocol.h"
 #include "ns3/boolean.h"
@@ -108,6 +111,26 @@ void Host::MakeNode(std::int64_t randomStream)
     m_node->AggregateObject(m_tcp);
     m_tcp->Interpose();
     arp->SetTrafficControl(trafficControl);
+}
+
+ns3::Ptr<ns3::Socket> Host::UdpSocket(bool isIpv6, std::uint16_t port)
+{
+    if (const auto found = m_udpSockets.find({isIpv6, port}); port != 0 && found != m_udpSockets.end())
+    {
+        return found->second;
+    }
+    const auto socket = ns3::Socket::CreateSocket(m_node, ns3::UdpSocketFactory::GetTypeId());
+    const ns3::Address local = isIpv6 ? ns3::Address(ns3::Inet6SocketAddress(ns3::Ipv6Address::GetAny(), port))
+                                      : ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port);
+    if ((port == 0 ? (isIpv6 ? socket->Bind6() : socket->Bind()) : socket->Bind(local)) != 0)
+    {
+        throw std::invalid_argument("host " + m_name + ": UDP port " + std::to_string(port) + " is in use; choose another one");
+    }
+    if (port != 0)
+    {
+        m_udpSockets[{isIpv6, port}] = socket;
+    }
+    return socket;
 }
 
 void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)

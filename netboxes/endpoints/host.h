@@ -5,6 +5,10 @@
 #include "ingress.h"
 
 #include "ns3/node.h"
+#include "ns3/socket.h"
+
+#include <map>
+#include <set>
 
 namespace netboxit
 {
@@ -76,6 +80,16 @@ class Host
         return m_hasIpv6;
     }
 
+    /// That of a UDP port, for whoever sends from it and whoever listens there; 0: one of its own, of any port. Throws
+    /// std::invalid_argument.
+    ns3::Ptr<ns3::Socket> UdpSocket(bool isIpv6, std::uint16_t port);
+
+    /// False when somebody listens at this UDP port already.
+    bool ListenAt(bool isIpv6, std::uint16_t port)
+    {
+        return m_listening.emplace(isIpv6, port).second;
+    }
+
     /// The MTU of the interface by which packets to `destination` leave, the first one's when there is no route.
     std::uint16_t MtuTowards(const IpAddress& destination) const;
 
@@ -98,6 +112,8 @@ class Host
     std::uint64_t m_forwarded{0};
     ns3::Ptr<ns3::Node> m_node;
     ns3::Ptr<CheckedTcp> m_tcp;
+    std::map<std::pair<bool, std::uint16_t>, ns3::Ptr<ns3::Socket>> m_udpSockets; ///< by version and port
+    std::set<std::pair<bool, std::uint16_t>> m_listening;                         ///< the same
     std::vector<ns3::Ptr<PortDevice>> m_devices;
     std::vector<StationId> m_stations; ///< of the devices
     std::vector<std::vector<Prefix>> m_addresses; ///< of the devices

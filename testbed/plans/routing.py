@@ -90,6 +90,19 @@ class Routing:
                         waiting.append((owner.node, (*wires, *step)))
         return sorted(set(paths), key=lambda wires: [str(end) for wire in wires for end in wire])
 
+    def next_hops(self, node: str, address: Address) -> Hops:
+        """By which interfaces a node sends packets for an address, and to which neighbours; nothing without a route.
+
+        Raises RoutesUnknown.
+        """
+        return self._next_hops(node, address)
+
+    def networks(self) -> list[Network]:
+        """All that hosts and routers are in."""
+        return sorted(
+            {address.network for ports in self._interfaces.values() for own in ports.values() for address in own}, key=str
+        )
+
     def _best_hops(self, node: str, address: Address) -> Hops:
         """By which interfaces a node sends packets for an address, and to which neighbours; nothing without a route."""
         candidates = [(length, -trust, hops) for length, trust, hops in self._candidates(node, address)]

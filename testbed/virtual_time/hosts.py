@@ -10,6 +10,7 @@ from typing import Any
 from applications.virtual_traffic import FlowEnd
 from contracts.plan import NodePlan
 from testbed.nodes import frr, routers
+from testbed.plans.routing import RoutesUnknown, Routing
 
 
 def is_endpoint(node: NodePlan) -> bool:
@@ -17,16 +18,33 @@ def is_endpoint(node: NodePlan) -> bool:
     return node.kind == "host" or (node.kind == "router" and not routers.is_click(node))
 
 
-def routes_of(node: NodePlan) -> list[tuple[str, str]] | None:
-    """Destination and gateway of each route that it was given; None where others are found by a protocol."""
-    interfaces = {port.name: [ipaddress.ip_interface(text) for text in port.addresses] for port in node.interfaces}
-    read = frr.read_routes(node.files.get(frr.CONFIGURATION, ""), interfaces)
-    if read.others or read.costs:
-        return None
-    return [*((route.destination, route.gateway) for route in node.routes), *((str(to), gateway) for to, gateway in read.static)]
+def routes_of(node: NodePlan, routing: Routing) -> list[tuple[str, str]]:
+    """Destination and gateway of each route: those it was given, and where it speaks OSPF those that this finds while all is up.
+
+    Raises RoutesUnknown.
+    """
+    given = [(route.destination, route.gateway) for route in node.routes]
+    if frr.CONFIGURATION not in node.files:
+        return given
+    own = [ipaddress.ip_interface(text).network for port in node.interfaces for text in port.addresses]
+    found = []
+    for network in routing.networks():
+        hops = routing.next_hops(node.name, network[1])
+        if hops and network not in own:
+            found.append((str(network), str(min(hops)[1])))
+    return [*given, *found]
 
 
-def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd]) -> dict[str, Any]:
+def is_known(node: NodePlan, routing: Routing) -> bool:
+    """Whether it can be said before what routes it will have."""
+    try:
+        routes_of(node, routing)
+    except RoutesUnknown:
+        return False
+    return True
+
+
+def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Sequence[FlowEnd]) -> dict[str, Any]:
     """What the segment is told (netboxes/endpoints/README.md). `mtus` are those of the wires by name."""
     return {
         "hosts": {
@@ -35,9 +53,16 @@ def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd]) ->
                     port.name: {"mac": port.mac, "addresses": list(port.addresses), "mtu": mtus[port.wire]}
                     for port in node.interfaces
                 },
-                "routes": [{"destination": to, "gateway": gateway} for to, gateway in routes_of(node) or ()],
+                "routes": [{"destination": to, "gateway": gateway} for to, gateway in routes_of(node, routing)],
                 "forwarding": node.forwards,
             }
         },
-        "flows": [end for end in ends if end["host"] == node.name],
+        "flows": _of_host(node.name, ends),
     }
+
+
+def _of_host(name: str, ends: Sequence[FlowEnd]) -> list[FlowEnd]:
+    """Flows of several entries may come to one port: one receiver is enough."""
+    own = [end for end in ends if end["host"] == name]
+    receivers = {end["port"]: end for end in own if end["role"] == "receiver"}
+    return [*receivers.values(), *(end for end in own if end["role"] == "sender")]

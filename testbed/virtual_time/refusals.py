@@ -12,14 +12,15 @@ from contracts.plan import Plan
 from system.user_privileges import as_user
 from testbed.description.topology import Topology
 from testbed.description.yaml_source import Location, read
-from testbed.virtual_time.hosts import routes_of
+from testbed.plans.routing import Routing
+from testbed.virtual_time.hosts import is_known
 
 _IN_REAL_TIME = "or run it in real time, without --virtual"
 
 
-def refusals(topology: Topology, plan: Plan) -> Iterator[BadInput]:
+def refusals(topology: Topology, plan: Plan, routing: Routing) -> Iterator[BadInput]:
     """None, where all of it runs in virtual time."""
-    problems = [*_of_nodes(topology, plan), *_of_traffic(plan), *_of_events(plan)]
+    problems = [*_of_nodes(topology, plan, routing), *_of_traffic(plan), *_of_events(plan)]
     if problems:
         with as_user():
             source = read(topology.path)
@@ -27,7 +28,7 @@ def refusals(topology: Topology, plan: Plan) -> Iterator[BadInput]:
             yield source.bad(location, cause, f"{remedy}, {_IN_REAL_TIME}", key=True)
 
 
-def _of_nodes(topology: Topology, plan: Plan) -> Iterator[tuple[Location, str, str]]:
+def _of_nodes(topology: Topology, plan: Plan, routing: Routing) -> Iterator[tuple[Location, str, str]]:
     for name in topology.switches:
         yield (
             ("switches", name),
@@ -42,14 +43,18 @@ def _of_nodes(topology: Topology, plan: Plan) -> Iterator[tuple[Location, str, s
         if host.start is not None:
             yield ("hosts", name, "start"), f"host {name} starts a program, which takes real time", "leave `start` out"
     for name, router in topology.routers.items():
-        if routes_of(plan.node(name)) is None:
+        if router.ospf is not None and topology.events:
             yield (
-                ("routers", name, "configuration"),
-                f"router {name} finds its routes by a protocol of FRRouting, which there is in real time only",
-                "give it static ones",
+                ("routers", name, "ospf"),
+                f"router {name} speaks OSPF, whose routes follow what events do in real time only",
+                "give it static routes, or leave the events out",
             )
-        if router.ospf is not None:
-            yield ("routers", name, "ospf"), f"router {name} speaks OSPF, which there is in real time only", "give it routes"
+        if router.engine == "linux" and not is_known(plan.node(name), routing):
+            yield (
+                ("routers", name),
+                f"router {name} finds its routes by a protocol of FRRouting that there is in real time only",
+                "give it static routes",
+            )
 
 
 def _of_traffic(plan: Plan) -> Iterator[tuple[Location, str, str]]:
