@@ -178,7 +178,12 @@ int Run(std::uint64_t frames, double rate, const std::string& records)
                                 {"delay", 0},
                                 {"length", nullptr},
                                 {"velocity_factor", 0.67},
-                                {"queue", {{"discipline", "fifo"}, {"packets", 100'000}, {"bytes", nullptr}, {"buffer", nullptr}, {"time", nullptr}}},
+                                {"queue",
+                                 {{"discipline", "fifo"},
+                                  {"packets", 100'000},
+                                  {"bytes", nullptr},
+                                  {"buffer", nullptr},
+                                  {"time", nullptr}}},
                                 {"bit_error_rate", 0},
                                 {"outage", false}};
     for (const auto* name : {"left", "right"})
