@@ -81,8 +81,9 @@ void RecordFile::WritePiece()
         // A full disk must not stop the emulation; the statistics tell.
         m_dropped += count;
     }
-    m_first = (m_first + count) % m_ring.size();
     m_count -= count;
+    // Empty, it begins anew where its memory is in use already.
+    m_first = m_count == 0 ? 0 : (m_first + count) % m_ring.size();
 }
 
 void RecordFile::WriteAll()

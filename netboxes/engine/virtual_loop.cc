@@ -59,6 +59,7 @@ int VirtualLoop::Run()
     {
         if (step % STEPS_BETWEEN_SIGNALS == 0)
         {
+            WriteRecords();
             m_notice();
             if (m_end.HasCome())
             {
@@ -93,6 +94,21 @@ int VirtualLoop::Run()
         HandOver();
     }
     return 0;
+}
+
+void VirtualLoop::WriteRecords()
+{
+    for (auto* netbox : m_netboxes)
+    {
+        if (netbox->Records().HasPiece())
+        {
+            netbox->Records().WriteAll();
+        }
+        if (netbox->TheJournal().IsPressing())
+        {
+            netbox->TheJournal().Write();
+        }
+    }
 }
 
 bool VirtualLoop::Fetch(Input& input)

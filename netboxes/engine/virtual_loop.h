@@ -49,6 +49,8 @@ class VirtualLoop : public Loop
         Reception next;
     };
 
+    /// What netboxes have to write does not stay in memory for a whole run.
+    void WriteRecords();
     /// False when the input has ended.
     static bool Fetch(Input& input);
     /// The input with the earliest frame, the first of them in the order in which they were added; the end when all have ended.
