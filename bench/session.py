@@ -42,6 +42,7 @@ BENCHMARKS = {
     "switching": "bench.switching",
     "load": "bench.load",
     "satellites": "bench.satellites",
+    "virtual": "bench.virtual",
 }
 
 

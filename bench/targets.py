@@ -74,6 +74,7 @@ TARGETS = (
     Target("lateness in the emergency network, worst p50", 5, False, "us", _worst_lateness("p50")),
     Target("lateness in the emergency network, worst p99.9", 100, False, "us", _worst_lateness("p99_9")),
     Target("emulation against simulation, share of the tolerance", 1, False, "", lambda _, figures: figures["fidelity"]["worst"]),
+    Target("8 links with 8 TCP flows in virtual time, ratio to ns-3's own nodes", 1, True, "", _ratio("virtual_chain")),
     Target("idle netbox without a frame clock, worst", 0.5, False, "% of a core", _worst_idle),
     Target("emergency lab up", 3, False, "s", lambda _, figures: figures["lab_up_s"]),
     Target("emergency lab down", 1, False, "s", lambda _, figures: figures["lab_down_s"]),

@@ -247,6 +247,8 @@ class Figures(TypedDict, total=False):
     #: The most netboxes that were in time.
     satellites_valid: int
     satellites: list[Satellites]
+    #: By contestant and turn, frames that links carry in a second of processor time.
+    virtual_chain: dict[str, list[float]]
 
 
 class Bench(TypedDict):
