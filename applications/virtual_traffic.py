@@ -12,6 +12,31 @@ from typing_extensions import TypedDict
 from contracts.flow import Flow
 
 
+class RtpPacket(TypedDict):
+    """One of a piece of media that repeats."""
+
+    #: After the piece's beginning.
+    at_s: float
+    #: Behind the RTP header.
+    bytes: int
+    #: Where what it carries belongs in the piece; all packets of a picture have one such time.
+    media_s: float
+    marker: bool
+
+
+class RtpMedia(TypedDict):
+    """RTP whose packets have the lengths and times of a piece that repeats; its bytes are zeros."""
+
+    repeat_s: float
+    #: After the start.
+    until_s: float
+    #: Of timestamps.
+    clock_hz: int
+    payload_type: int
+    ssrc: int
+    packets: list[RtpPacket]
+
+
 class FlowEnd(TypedDict):
     """One end of a flow, as the segment of netboxes/endpoints reads it (its README.md); times count from the network's."""
 
@@ -32,6 +57,8 @@ class FlowEnd(TypedDict):
     per_s: NotRequired[float]
     #: Gaps are exponential ones of that mean; else they are equal.
     poisson: NotRequired[bool]
+    #: In the place of periods.
+    media: NotRequired[RtpMedia]
     #: Until the network's time begins, empty datagrams have the path resolve addresses.
     resolve: NotRequired[bool]
     #: Bytes.

@@ -69,13 +69,13 @@ class Heard(TypedDict):
 
 
 class Voice(PlannedVoice):
-    """A call in one direction. Files are in the run folder."""
+    """A call in one direction. Files are in the run folder; null in virtual time."""
 
     flow: str
     direction: Direction
     heard: Heard
-    spoken_file: str
-    heard_file: str
+    spoken_file: str | None
+    heard_file: str | None
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,10 @@ class CallPart(TypedDict):
     players: Sequence[Player]
 
 
+#: Of a call in virtual time.
+_NOTHING: Final = Heard(pesq=None, pesq_min=None, stoi=None, intelligible=None, reason="in virtual time nobody speaks")
+
+
 def judge(evidence: Evidence) -> Findings:
     """Both directions of each call. Raises DamagedRun."""
     voices = [_voice(evidence, flow) for flow in evidence.flows]
@@ -109,15 +113,16 @@ def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
     flow, record = measured.flow, measured.application
     facts = evidence.facts(record, CallFacts)
     parties = {party["host"]: party for party in facts["parties"]}
-    spoken_file = evidence.file(record, parties[flow.source]["spoken"])
-    heard_file = evidence.file(record, parties[flow.destination]["heard"])
+    spoken, heard_there = parties[flow.source]["spoken"], parties[flow.destination]["heard"]
+    spoken_file = None if spoken is None else evidence.file(record, spoken)
+    heard_file = None if heard_there is None else evidence.file(record, heard_there)
     return {
         "flow": flow.name,
         "direction": flow.direction,
         **planned(facts["codec"], delays_ms(measured.rows), measured_flow.figures["loss_ratio"] or 0.0),
-        "heard": heard(
-            evidence.run / spoken_file, evidence.run / heard_file, narrow_band=facts["sample_rate_hz"] < _MEASURING_RATE
-        ),
+        "heard": _NOTHING
+        if spoken_file is None or heard_file is None
+        else heard(evidence.run / spoken_file, evidence.run / heard_file, narrow_band=facts["sample_rate_hz"] < _MEASURING_RATE),
         "spoken_file": spoken_file,
         "heard_file": heard_file,
     }
@@ -137,7 +142,7 @@ def _drawn(run: Path, voices: Sequence[Voice]) -> CallPart:
     players: list[Player] = []
     for voice in voices:
         for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
-            if sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS):
+            if name is not None and (sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS)):
                 players.append(Player(what, voice["direction"], name, sound))
     return {"voices": voices, "players": players}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,10 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports, Running, flow_of
 from applications.media.speech import Speaker, Speech
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from applications.virtual_traffic import FlowEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
+from contracts.plan import TrafficPlan
 from contracts.quantities import TIME, Quantity
 
 LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
@@ -55,6 +58,8 @@ class Codec:
     lookahead_ms: float
     #: Of one packet.
     payload_bytes: int
+    #: RTP's (RFC 3551, 6); that of Opus is dynamic.
+    payload_type: int
     settings: tuple[str, ...] = ()
 
 
@@ -67,6 +72,7 @@ CODECS: dict[str, Codec] = {
         48_000,
         6.5,
         70,
+        96,
         (
             "opus_bitrate 28000",
             "opus_cbr yes",
@@ -78,8 +84,8 @@ CODECS: dict[str, Codec] = {
         ),
     ),
     # The RTP clock of G.722 is 8000 Hz by an old error that must stay (RFC 3551, 4.5.2); its filter bank delays some 1.5 ms.
-    "g722": Codec("g722.so", 16_000, 8_000, 1.5, 160),
-    "pcma": Codec("g711.so", 8_000, 8_000, 0.0, 160),
+    "g722": Codec("g722.so", 16_000, 8_000, 1.5, 160, 9),
+    "pcma": Codec("g711.so", 8_000, 8_000, 0.0, 160, 8),
 }
 
 
@@ -111,12 +117,12 @@ class CallOptions(ApplicationOptions):
 
 
 class Party(TypedDict):
-    """One end of a call. Files are in the application's folder."""
+    """One end of a call. Files are in the application's folder; null in virtual time, where nobody speaks."""
 
     host: str
     speaker: Speaker
-    spoken: str
-    heard: str
+    spoken: str | None
+    heard: str | None
 
 
 class VoiceCodec(TypedDict):
@@ -148,6 +154,70 @@ class Agent:
     speaker: Speaker
 
 
+def _facts(agents: Sequence[Agent], options: CallOptions, *, spoken: bool) -> CallFacts:
+    """`spoken`: there are recordings of what was spoken and heard."""
+    codec = CODECS[options.codec]
+    return {
+        "codec": {
+            "name": options.codec,
+            "frame_ms": FRAME_MS,
+            "lookahead_ms": codec.lookahead_ms,
+            "playout_ms": options.playout * 1e3,
+        },
+        "sample_rate_hz": codec.rate,
+        "parties": [
+            {
+                "host": agent.host,
+                "speaker": agent.speaker,
+                "spoken": f"{agent.host}-spoken.wav" if spoken else None,
+                "heard": f"{agent.host}-heard.wav" if spoken else None,
+            }
+            for agent in agents
+        ],
+    }
+
+
+def _flows(plan: TrafficPlan, options: CallOptions) -> list[Flow]:
+    name, port, clock_hz = f"{plan.name}.voice", options.rtp_port, CODECS[options.codec].clock
+    return [flow_of(plan, name, "voice", port, rtp_clock_hz=clock_hz, back=back) for back in (False, True)]
+
+
+def _agents(plan: TrafficPlan) -> tuple[Agent, Agent]:
+    """The caller and the called."""
+    field_calls = plan.direction == "return"
+    return (
+        Agent(plan.source, plan.source_address, "field" if field_calls else "centre"),
+        Agent(plan.destination, plan.destination_address, "centre" if field_calls else "field"),
+    )
+
+
+def _ends(flow: Flow, options: CallOptions, ssrc: int) -> tuple[FlowEnd, FlowEnd]:
+    codec, port = CODECS[options.codec], options.rtp_port
+    name = f"{flow.name}.{flow.direction}"
+    receiver: FlowEnd = {"name": name, "host": flow.destination, "application": "datagrams", "role": "receiver", "port": port}
+    sender: FlowEnd = {
+        "name": name,
+        "host": flow.source,
+        "application": "datagrams",
+        "role": "sender",
+        "port": port,
+        "destination": flow.destination_address,
+        "source_port": port,
+        "dscp": options.dscp,
+        "start_s": options.start,
+        "resolve": True,
+        "media": {
+            "repeat_s": FRAME_MS / 1e3,
+            "until_s": options.duration,
+            "clock_hz": codec.clock,
+            "payload_type": codec.payload_type,
+            "ssrc": ssrc,
+            "packets": [{"at_s": 0.0, "bytes": codec.payload_bytes, "media_s": 0.0, "marker": False}],
+        },
+    }
+    return receiver, sender
+
+
 class Call(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CallOptions
     PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
@@ -165,12 +235,7 @@ class Call(Application):
 
     @property
     def agents(self) -> tuple[Agent, Agent]:
-        """The caller and the called."""
-        field_calls = self.plan.direction == "return"
-        return (
-            Agent(self.plan.source, self.plan.source_address, "field" if field_calls else "centre"),
-            Agent(self.plan.destination, self.plan.destination_address, "centre" if field_calls else "field"),
-        )
+        return _agents(self.plan)
 
     def prepare(self) -> None:
         for agent in self.agents:
@@ -225,28 +290,18 @@ class Call(Application):
             files.remove("loudspeaker.fifo")
 
     def flows(self) -> list[Flow]:
-        name, port, clock_hz = f"{self.plan.name}.voice", self.options.rtp_port, self.codec.clock
-        return [flow_of(self.plan, name, "voice", port, rtp_clock_hz=clock_hz, back=back) for back in (False, True)]
+        return _flows(self.plan, self.options)
 
     def facts(self) -> CallFacts:
-        return {
-            "codec": {
-                "name": self.options.codec,
-                "frame_ms": FRAME_MS,
-                "lookahead_ms": self.codec.lookahead_ms,
-                "playout_ms": self.options.playout * 1e3,
-            },
-            "sample_rate_hz": self.codec.rate,
-            "parties": [
-                {
-                    "host": agent.host,
-                    "speaker": agent.speaker,
-                    "spoken": f"{agent.host}-spoken.wav",
-                    "heard": f"{agent.host}-heard.wav",
-                }
-                for agent in self.agents
-            ],
-        }
+        return _facts(self.agents, self.options, spoken=True)
+
+    @classmethod
+    def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
+        """The packets that baresip sends both ways, each 20 ms, without SIP and RTCP: nobody speaks, and nothing is heard."""
+        options = CallOptions.model_construct(**plan.options)
+        flows = _flows(plan, options)
+        ends = [end for number, flow in enumerate(flows) for end in _ends(flow, options, ssrc=number + 1)]
+        return VirtualTraffic(tuple(ends), tuple(flows), _facts(_agents(plan), options, spoken=False))
 
     def configuration(self, agent: Agent) -> str:
         """baresip's configuration file."""

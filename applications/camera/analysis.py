@@ -66,15 +66,15 @@ class Freezes(TypedDict):
 
 
 class Video(Freezes):
-    """A video stream. Files are in the run folder."""
+    """A video stream. Files are in the run folder; null in virtual time."""
 
     flow: str
     direction: Direction
     #: Null where it could not be decoded, and `reason` says why.
     decoded: Likeness | None
     reason: str | None
-    sent_file: str
-    received_file: str
+    sent_file: str | None
+    received_file: str | None
 
 
 class PlayedVideo(Video):
@@ -101,11 +101,15 @@ def judge(evidence: Evidence) -> Findings:
 def _video(evidence: Evidence, measured: Measured) -> Video:
     record = measured.application
     facts = evidence.facts(record, CameraFacts)
-    sent_file, received_file = (evidence.file(record, facts[name]) for name in ("sent", "received"))
-    sent, received = evidence.run / sent_file, evidence.run / received_file
+    sent_file, received_file = (
+        None if file is None else evidence.file(record, file) for file in (facts["sent"], facts["received"])
+    )
     seen = freezes(measured.rows, facts["frames_per_second"])
     decoded, reason = None, None
     try:
+        if sent_file is None or received_file is None:
+            raise MediaFailed("in virtual time nobody decodes")
+        sent, received = evidence.run / sent_file, evidence.run / received_file
         if absent := [file.name for file in (sent, received) if not file.exists()]:
             raise MediaFailed(f"missing: {', '.join(absent)}")
         decoded = likeness(sent, received, facts["width"], facts["height"], 2 * seen["pictures_sent"] + _MORE_PICTURES)
@@ -129,13 +133,13 @@ def _drawn(run: Path, videos: Sequence[Video]) -> VideoPart:
         *("-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"),
     ]
     still = ["-ss", f"{_STILL_AT_S:g}", "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]
-    received = [(video, run / video["received_file"]) for video in videos]
+    received = [(video, None if (name := video["received_file"]) is None else run / name) for video in videos]
     return {
         "videos": [
             {
                 **video,
-                "clip": embedded("video/mp4", file, clip, _CLIP_LIMITS),
-                "still": embedded("image/jpeg", file, still, _CLIP_LIMITS),
+                "clip": None if file is None else embedded("video/mp4", file, clip, _CLIP_LIMITS),
+                "still": None if file is None else embedded("image/jpeg", file, still, _CLIP_LIMITS),
             }
             for video, file in received
         ]

@@ -15,16 +15,22 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, flow_of
+from applications.camera.recording import packets
 from applications.media.number_strip import NumberStrip
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from applications.virtual_traffic import FlowEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
+from contracts.plan import TrafficPlan
 from contracts.quantities import RATE, TIME, Quantity
 
 #: IP packets of at most 1400 bytes leave room for a tunnel's header on the way; less the headers of IP and UDP.
 RTP_PACKET_BYTES = 1400 - 28
 PAYLOAD_TYPE = 96
 RTP_CLOCK_HZ = 90_000  # RFC 6184, section 8.2.1
+
+#: Of the scene, at least, that a run in virtual time repeats: half a turn of what is seen of it.
+_PIECE_S = 10.0
 
 _READY_DEADLINE_S = 15.0
 #: Without a BYE, ffmpeg ends 10 s after the last packet (READ_PACKET_TIMEOUT_S of its RTP reader).
@@ -52,14 +58,50 @@ class CameraOptions(ApplicationOptions):
 
 
 class CameraFacts(TypedDict):
-    """What an analysis needs to know of it. Files are in the application's folder."""
+    """What an analysis needs to know of it. Files are in the application's folder; null in virtual time, where nobody decodes."""
 
-    sent: str
-    received: str
+    sent: str | None
+    received: str | None
     width: int
     height: int
     frames_per_second: int
     rate_bit_per_s: float
+
+
+def _facts(options: CameraOptions, *, sent: str | None = None, received: str | None = None) -> CameraFacts:
+    return {
+        "sent": sent,
+        "received": received,
+        "width": options.width,
+        "height": options.height,
+        "frames_per_second": options.frames_per_second,
+        "rate_bit_per_s": options.rate,
+    }
+
+
+def _flow(plan: TrafficPlan, options: CameraOptions) -> Flow:
+    return flow_of(plan, f"{plan.name}.video", "video", options.rtp_port, rtp_clock_hz=RTP_CLOCK_HZ)
+
+
+def _scene(options: CameraOptions) -> str:
+    """ffmpeg's filters for the picture: a test scene half as large again, of which a moving part is seen."""
+    width, height, rate = options.width, options.height, options.frames_per_second
+    large = f"testsrc2=size={width * 3 // 2}x{height * 3 // 2}:rate={rate}"
+    pan = f"crop={width}:{height}:x='(iw-ow)/2*(1+sin(t/3))':y='(ih-oh)/2*(1+cos(t/4))'"
+    clock = r"drawtext=text='frame %{n}   %{pts\:hms}':x=16:y=16:fontsize=20:fontcolor=white:box=1:boxcolor=black"
+    return f"{large},{pan},noise=alls=6:allf=t,{clock},{NumberStrip(height).filters()},format=yuv420p"
+
+
+def _encoding(options: CameraOptions) -> tuple[str, ...]:
+    """ffmpeg's arguments for the encoder."""
+    rate, pictures = f"{options.rate:.0f}", str(round(options.key_interval * options.frames_per_second))
+    return (
+        *("-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1"),
+        # A buffer of 200 ms bounds a picture's burst: a key picture may take at most a fifth of a second's rate.
+        *("-b:v", rate, "-maxrate", rate, "-bufsize", f"{options.rate / 5:.0f}"),
+        *("-g", pictures, "-keyint_min", pictures, "-sc_threshold", "0"),
+        *("-x264-params", f"repeat-headers=1:slice-max-size={RTP_PACKET_BYTES - 100}"),
+    )
 
 
 class Camera(Application):
@@ -88,17 +130,47 @@ class Camera(Application):
             self.own_files(host).take(file, self.folder / file)
 
     def flows(self) -> list[Flow]:
-        return [flow_of(self.plan, f"{self.plan.name}.video", "video", self.options.rtp_port, rtp_clock_hz=RTP_CLOCK_HZ)]
+        return [_flow(self.plan, self.options)]
 
     def facts(self) -> CameraFacts:
-        return {
-            "sent": "sent.h264",
-            "received": "received.mkv",
-            "width": self.options.width,
-            "height": self.options.height,
-            "frames_per_second": self.options.frames_per_second,
-            "rate_bit_per_s": self.options.rate,
+        return _facts(self.options, sent="sent.h264", received="received.mkv")
+
+    @classmethod
+    def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
+        """The packets that ffmpeg makes of a piece of the scene, again and again, without RTCP; nobody decodes them."""
+        options = CameraOptions.model_construct(**plan.options)
+        flow = _flow(plan, options)
+        # Whole pictures, and from one key picture to before another one.
+        piece_s = math.ceil(_PIECE_S / options.key_interval) * options.key_interval
+        encoder = (*("-f", "lavfi", "-i", _scene(options)), "-t", f"{piece_s:g}", *_encoding(options))
+        receiver: FlowEnd = {
+            "name": flow.name,
+            "host": flow.destination,
+            "application": "datagrams",
+            "role": "receiver",
+            "port": options.rtp_port,
         }
+        sender: FlowEnd = {
+            "name": flow.name,
+            "host": flow.source,
+            "application": "datagrams",
+            "role": "sender",
+            "port": options.rtp_port,
+            "destination": flow.destination_address,
+            "source_port": options.rtp_port,
+            "dscp": options.dscp,
+            "start_s": options.start,
+            "resolve": True,
+            "media": {
+                "repeat_s": piece_s,
+                "until_s": options.duration,
+                "clock_hz": RTP_CLOCK_HZ,
+                "payload_type": PAYLOAD_TYPE,
+                "ssrc": 1,
+                "packets": packets(encoder, options.frames_per_second, RTP_PACKET_BYTES, PAYLOAD_TYPE),
+            },
+        }
+        return VirtualTraffic((receiver, sender), (flow,), _facts(options))
 
     def session_description(self) -> str:
         """What the receiver is told (RFC 8866); the parameter sets come in the stream itself, before each key picture."""
@@ -113,28 +185,15 @@ class Camera(Application):
             f"a=fmtp:{PAYLOAD_TYPE} packetization-mode=1\n"
         )
 
-    def scene(self) -> str:
-        """ffmpeg's filters for the picture: a test scene half as large again, of which a moving part is seen."""
-        width, height, rate = self.options.width, self.options.height, self.options.frames_per_second
-        large = f"testsrc2=size={width * 3 // 2}x{height * 3 // 2}:rate={rate}"
-        pan = f"crop={width}:{height}:x='(iw-ow)/2*(1+sin(t/3))':y='(ih-oh)/2*(1+cos(t/4))'"
-        clock = r"drawtext=text='frame %{n}   %{pts\:hms}':x=16:y=16:fontsize=20:fontcolor=white:box=1:boxcolor=black"
-        return f"{large},{pan},noise=alls=6:allf=t,{clock},{NumberStrip(height).filters()},format=yuv420p"
-
     def sender_command(self) -> list[str]:
         options, port = self.options, self.options.rtp_port
-        rate, pictures = f"{options.rate:.0f}", str(round(options.key_interval * options.frames_per_second))
         target = (
             f"rtp://{self.plan.destination_address}:{port}?localrtpport={port}&pkt_size={RTP_PACKET_BYTES}&dscp={options.dscp}"
         )
         stream = f"payload_type={PAYLOAD_TYPE}:seq=0:ssrc=1:rtpflags=send_bye:onfail=abort"
         return [
-            *("ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-y", "-re", "-f", "lavfi", "-i", self.scene()),
-            *("-t", f"{options.duration:g}", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1"),
-            # A buffer of 200 ms bounds a picture's burst: a key picture may take at most a fifth of a second's rate.
-            *("-b:v", rate, "-maxrate", rate, "-bufsize", f"{options.rate / 5:.0f}"),
-            *("-g", pictures, "-keyint_min", pictures, "-sc_threshold", "0"),
-            *("-x264-params", f"repeat-headers=1:slice-max-size={RTP_PACKET_BYTES - 100}"),
+            *("ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-y", "-re", "-f", "lavfi", "-i", _scene(options)),
+            *("-t", f"{options.duration:g}", *_encoding(options)),
             *("-map", "0:v", "-f", "tee", f"[f=rtp:{stream}]{target}|[f=h264:onfail=abort]{self.inside('sent.h264')}"),
         ]
 

@@ -2,6 +2,7 @@
 #include "datagram_sender.h"
 
 #include "datagram_periods.h"
+#include "rtp_media.h"
 #include "udp_recording.h"
 
 #include "ns3/simulator.h"
@@ -57,9 +58,15 @@ std::function<std::unique_ptr<DatagramSource>()> ReadSource(Section& configurati
 {
     const auto recording = configuration.TextOr("recording", "");
     const auto periods = ReadPeriods(configuration);
-    if (recording.empty() == periods.empty())
+    const auto& media = configuration.At("media");
+    if (!recording.empty() + !periods.empty() + !media.is_null() != 1)
     {
-        configuration.Refuse("periods", "a sender of datagrams has either periods or a recording; write one of them");
+        configuration.Refuse("periods", "a sender of datagrams has either periods or a recording or media; write one of them");
+    }
+    if (!media.is_null())
+    {
+        const auto read = RtpMedia::Read(Section(media, configuration.Path("media")));
+        return [read] { return std::make_unique<RtpMedia>(read); };
     }
     const auto rate = configuration.NumberOr("per_s", 0, 1e-6, HIGHEST_RATE);
     const auto payload = configuration.NumberOr("payload", 0, NUMBER_AND_STAMP, LONGEST_PAYLOAD);
