@@ -63,6 +63,19 @@ def metrics(results: Path) -> dict[str, Any]:
     return document
 
 
+def programs(name: str) -> list[tuple[int, str]]:
+    """Those of that name that run: number and command line."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().decode().split("\0")
+        except OSError:  # it has ended
+            continue
+        if Path(words[0]).name == name:
+            found.append((int(process.name), " ".join(words)))
+    return found
+
+
 def frames(results: Path) -> pl.DataFrame:
     return pl.read_parquet(results / "latest/frames.parquet")
 
@@ -223,6 +236,24 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     done = subprocess.run([CHECKOUT / "netboxit.py", "report", folder], capture_output=True, text=True, check=False)
     assert done.returncode == 4, done.stderr
     (flow,) = json.loads((folder / "metrics.json").read_text())["flows"]
+    assert flow["packets"] > 100
+
+
+def test_a_run_whose_program_is_killed_keeps_what_it_had_and_says_so(tmp_path: Path) -> None:
+    file = written(tmp_path, LINES.replace("duration: 10 s", "duration: 20 h").replace("100 kbit/s", "5 Mbit/s"))
+    command = [CHECKOUT / "netboxit.py", "run", file, "--virtual", "--results", tmp_path / "results"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        until, program = time.monotonic() + 60, list[tuple[int, str]]()
+        while not program:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+            program = [process for process in programs("virtual-network") if str(tmp_path) in process[1]]
+        time.sleep(4)
+        os.kill(program[0][0], signal.SIGKILL)
+        said, _ = running.communicate(timeout=120)
+    assert running.returncode == 4
+    assert "virtual-network was ended: it ended by SIGKILL" in said
+    (flow,) = metrics(tmp_path / "results")["flows"]
     assert flow["packets"] > 100
 
 

@@ -134,7 +134,14 @@ void Network::Begin()
         }
     }
     m_began = m_events.NowNs();
+    WriteTimes(nullptr);
     m_loop.EndAt(*m_began + m_configuration.duration);
+}
+
+void Network::WriteTimes(const Json& ended) const
+{
+    const Json began = m_began ? Json(m_clock.StampOf(*m_began)) : Json(nullptr);
+    WriteJson(m_configuration.times, {{"began_ns", began}, {"ended_ns", ended}}, "the network's times");
 }
 
 void Network::TellProgress()
@@ -225,12 +232,7 @@ void Network::Conclude()
     {
         router->Conclude();
     }
-    if (!m_configuration.times.empty())
-    {
-        const Json times{{"began_ns", m_began ? Json(m_clock.StampOf(*m_began)) : Json(nullptr)},
-                         {"ended_ns", m_clock.StampOf(m_events.NowNs())}};
-        WriteJson(m_configuration.times, times, "the network's times");
-    }
+    WriteTimes(m_clock.StampOf(m_events.NowNs()));
 }
 
 } // namespace netboxit

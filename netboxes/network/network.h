@@ -31,6 +31,8 @@ class Network
     void BeginWhenReady();
     void Begin();
     void TellProgress();
+    /// For whoever finds the folder of a run, also of one that was killed.
+    void WriteTimes(const Json& ended) const;
     void JoinWires();
     void Conclude();
 

@@ -46,7 +46,7 @@ struct NetworkConfiguration
     std::int64_t settle{};
     std::int64_t patience{};
     std::int64_t epoch{}; ///< the simulation's time 0 as ns since 1970; where inputs say what time it is, of no meaning
-    std::string times; ///< path of a file that has, at the end, when the network's time began and ended; empty: none
+    std::string times; ///< path of a file that has when the network's time began and ended; empty: none
     /// Somebody watches: the end of the standard input ends the run, and the standard output has the network's time.
     bool watched{};
     std::vector<Configuration> netboxes;

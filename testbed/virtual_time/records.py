@@ -15,18 +15,19 @@ from contracts import durable
 from contracts.flow import ApplicationRecord
 from contracts.plan import Plan
 from contracts.run_files import read
-from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, STATISTICS_FILE
+from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, JOURNAL_FILE, LAB_FILE, STATISTICS_FILE
 from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
 from contracts.statistics import NetboxStatistics
+from results import journal
 from system import node_files
 from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
 
 
 class Times(TypedDict):
-    """When the network's time began, null where it never did, and ended; as stamps, in nanoseconds."""
+    """When the network's time began and ended, null where it never did; as stamps, in nanoseconds."""
 
     began_ns: int | None
-    ended_ns: int
+    ended_ns: int | None
 
 
 def collect(network: VirtualNetwork, folder: Path) -> list[str]:
@@ -46,7 +47,8 @@ def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder
     times = read(network.folder / TIMES_FILE, Times)
     if times is None or times["began_ns"] is None:
         return
-    began_ns, ended_ns = times["began_ns"], times["ended_ns"]
+    began_ns = times["began_ns"]
+    ended_ns = times["ended_ns"] or _latest_ns(network, folder, began_ns)
     over_s = (ended_ns - began_ns) / 1e9
     netboxes = [node.name for node in network.plan.nodes if node.kind == "netbox"]
     lab: LabRecord = {
@@ -67,6 +69,14 @@ def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder
             own.mkdir(parents=True)
             told = traffic[entry.name]
             ApplicationRecord(name=entry.name, application=entry.application, flows=told.flows, facts=dict(told.facts)).write(own)
+
+
+def _latest_ns(network: VirtualNetwork, folder: Path, began_ns: int) -> int:
+    """Of a run whose program was killed: when the latest statistics were taken that reached its journals."""
+    journals = (journal.read(folder / NODES / node.name / JOURNAL_FILE) for node in network.plan.nodes)
+    return max(
+        [began_ns, *(own.began_ns + round(at_s * 1e9) for own in journals if own is not None for at_s, _ in own.samples[-1:])]
+    )
 
 
 def _captured(network: VirtualNetwork, folder: Path) -> list[CaptureCount]:
