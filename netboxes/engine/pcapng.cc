@@ -249,15 +249,23 @@ void PcapngWriter::Write(std::int64_t timeNs, Bytes data)
 
 void PcapngWriter::Write(Bytes bytes)
 {
-    m_file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!m_file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
+    {
+        Refuse();
+    }
 }
 
 void PcapngWriter::Finish()
 {
     if (!m_file.flush())
     {
-        throw std::runtime_error("cannot write all of " + m_path + ": " + std::strerror(errno));
+        Refuse();
     }
+}
+
+void PcapngWriter::Refuse() const
+{
+    throw std::runtime_error("cannot write all of " + m_path + ": " + std::strerror(errno));
 }
 
 } // namespace netboxit

@@ -91,10 +91,11 @@ class PcapngWriter
     explicit PcapngWriter(const std::string& path, std::size_t snapshot = SIZE_MAX);
 
     void Write(std::int64_t timeNs, Bytes data);
-    /// Throws std::runtime_error when what was written did not reach the file.
+    /// Throws std::runtime_error when what was written did not reach the file, as Write() does when it sees that.
     void Finish();
 
   private:
+    [[noreturn]] void Refuse() const;
     void Write(Bytes bytes);
 
     std::string m_path;

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
@@ -19,7 +21,6 @@ from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, JOURNAL_FILE, LAB_FIL
 from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
 from contracts.statistics import NetboxStatistics
 from results import journal
-from system import node_files
 from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
 
 
@@ -30,13 +31,19 @@ class Times(TypedDict):
     ended_ns: int | None
 
 
-def collect(network: VirtualNetwork, folder: Path) -> list[str]:
-    """Copies what the program left, which a stranger's configuration may have put there; returns what is not whole, and why."""
-    problems = []
+def collect(network: VirtualNetwork, folder: Path) -> None:
+    """Moves what the program left to its place; a full disk has no room for copies. The program has ended.
+
+    A stranger's configuration may have put anything there: links and the like are left out.
+    """
     for own in (CAPTURES, *(f"{NODES}/{node.name}" for node in network.plan.nodes)):
         (folder / own).mkdir(parents=True)
-        problems += node_files.copy_all(network.folder / own, folder / own)
-    return problems
+        for file in sorted((network.folder / own).iterdir()):
+            found = file.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+                file.chmod(0o644)
+                os.chown(file, os.geteuid(), os.getegid())
+                file.rename(folder / own / file.name)
 
 
 def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder: Path) -> None:
