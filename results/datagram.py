@@ -33,6 +33,8 @@ class Packet(NamedTuple):
     payload: bytes
     #: It is of UDP or TCP, and its header was captured.
     is_datagram: bool
+    #: Of TCP: the number of the payload's first byte, or of a SYN (RFC 9293, 3.1).
+    tcp_sequence: int | None = None
 
 
 #: Of IP: source, destination, number of the protocol, DSCP, and where in the frame what it carries begins and ends.
@@ -64,9 +66,9 @@ def packet(frame: bytes) -> Packet | None:
     source_port, destination_port = struct.unpack_from(">HH", frame, start)
     begin = start + (8 if protocol == "udp" else (frame[start + 12] >> 4) * 4)
     size = max(0, end - begin)
-    return Packet(
-        source, destination, protocol, source_port, destination_port, dscp, end, size, frame[begin:end], is_datagram=True
-    )
+    sequence = int.from_bytes(frame[start + 4 : start + 8]) if protocol == "tcp" else None
+    ends = (source, destination, protocol, source_port, destination_port)
+    return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True, tcp_sequence=sequence)
 
 
 def rtp(payload: bytes) -> Rtp | None:

@@ -47,6 +47,7 @@ SEEN = {
     "payload_bytes": pl.UInt32,
     "rtp_sequence": pl.UInt16,
     "rtp_timestamp": pl.UInt32,
+    "tcp_sequence": pl.UInt32,
 }
 
 #: Between what an IP packet goes, by its headers; ports are 0 where its protocol has none.
@@ -73,7 +74,7 @@ PASSAGES = {
 #: The columns that every row has, whatever its path.
 COLUMNS = (
     *("flow", "direction", "number", "identity", "ethernet_bytes", "payload_bytes", "rtp_sequence", "rtp_timestamp"),
-    *("sent_ns", "received_ns", "lost_at", "lost_why", "path"),
+    *("tcp_sequence", "sent_ns", "received_ns", "lost_at", "lost_why", "path"),
 )
 #: What a crossing is, in the order of `Network.crossing`'s arguments.
 _KIND = ["netbox", "station_in", "station_out", "fate"]
@@ -114,9 +115,9 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         own = [at for at in flows_of.get(ip_packet[:3], ()) if ip_packet.is_datagram and _is_of(ip_packet, flows[at])]
         for at in own:
             header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
-            rows[at].append((*row, *(header or (None, None))))
+            rows[at].append((*row, *(header or (None, None)), ip_packet.tcp_sequence))
         if not own:
-            besides.append((*ip_packet[:6], *row, None, None))
+            besides.append((*ip_packet[:6], *row, None, None, ip_packet.tcp_sequence))
     return Capture(
         {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()},
         end,
@@ -148,11 +149,11 @@ def follow(
     `records` are the passages through all netboxes (`together`), `tunnels` what was seen of the flow at each end of each wire
     between machines, by wire and node.
 
-    Columns: flow, direction, number, identity, ethernet_bytes, payload_bytes, rtp_sequence, rtp_timestamp, sent_ns, received_ns
-    (null when lost), lost_at, lost_why (null when received), path (the place of the frame's path among those returned; that of a
-    lost frame is taken to go on by the shortest path), for each point of a path (`FlowPath.points`) `in_ns.<point>`,
-    `out_ns.<point>`, `fate.<point>` (null when it has no record of the frame), for each tunnel `near_ns.<wire>`, `far_ns.<wire>`
-    (null when the frame was not seen there). Raises NoPath.
+    Columns: flow, direction, number, identity, ethernet_bytes, payload_bytes, rtp_sequence, rtp_timestamp, tcp_sequence, sent_ns,
+    received_ns (null when lost), lost_at, lost_why (null when received), path (the place of the frame's path among those
+    returned; that of a lost frame is taken to go on by the shortest path), for each point of a path (`FlowPath.points`)
+    `in_ns.<point>`, `out_ns.<point>`, `fate.<point>` (null when it has no record of the frame), for each tunnel
+    `near_ns.<wire>`, `far_ns.<wire>` (null when the frame was not seen there). Raises NoPath.
     """
     rows = _numbered(sent).rename({"time_ns": "sent_ns"})
     arrived = _numbered(received).select("identity", "copy", received_ns="time_ns")
