@@ -37,13 +37,20 @@ class RtpMedia(TypedDict):
     packets: list[RtpPacket]
 
 
+class TcpEnd(TypedDict):
+    """How TCP behaves at an end of a bulk flow; what is not said is as in Linux."""
+
+    #: Congestion control.
+    variant: str
+
+
 class FlowEnd(TypedDict):
     """One end of a flow, as the segment of netboxes/endpoints reads it (its README.md); times count from the network's."""
 
     name: str
     #: Whose end it is.
     host: str
-    application: Literal["datagrams"]
+    application: Literal["datagrams", "bulk"]
     role: Literal["sender", "receiver"]
     #: The receiver's.
     port: int
@@ -52,17 +59,24 @@ class FlowEnd(TypedDict):
     source_port: NotRequired[int]
     dscp: NotRequired[int]
     start_s: NotRequired[float]
-    #: [from, until] after the start.
+    #: Of datagrams: [from, until] after the start.
     periods: NotRequired[list[tuple[float, float]]]
     per_s: NotRequired[float]
     #: Gaps are exponential ones of that mean; else they are equal.
     poisson: NotRequired[bool]
-    #: In the place of periods.
+    #: Of datagrams, in the place of periods.
     media: NotRequired[RtpMedia]
     #: Until the network's time begins, empty datagrams have the path resolve addresses.
     resolve: NotRequired[bool]
     #: Bytes.
     payload: NotRequired[int]
+    #: Of bulk: bytes of each connection, or when it stops.
+    size: NotRequired[int]
+    until_s: NotRequired[float]
+    #: Of bulk: how many connections; their source ports count up.
+    parallel: NotRequired[int]
+    #: Of bulk; also a receiver has it.
+    tcp: NotRequired[TcpEnd]
 
 
 @dataclass(frozen=True)

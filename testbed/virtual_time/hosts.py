@@ -62,7 +62,11 @@ def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Seq
 
 
 def _of_host(name: str, ends: Sequence[FlowEnd]) -> list[FlowEnd]:
-    """Flows of several entries may come to one port: one receiver is enough."""
+    """Flows of several entries may come to one port: one receiver is enough for all of UDP, and one for all of TCP.
+
+    Of those of TCP it is one that was told how to behave, if there is one.
+    """
     own = [end for end in ends if end["host"] == name]
-    receivers = {end["port"]: end for end in own if end["role"] == "receiver"}
+    asked = sorted((end for end in own if end["role"] == "receiver"), key=lambda end: "tcp" in end)
+    receivers = {(end["application"], end["port"]): end for end in asked}
     return [*receivers.values(), *(end for end in own if end["role"] == "sender")]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from applications.registry import applications
+from applications.virtual_traffic import FlowEnd
 from contracts.changes import HandlerWrite, ParameterChange
 from contracts.errors import BadInput
 from contracts.plan import Plan
@@ -67,6 +68,31 @@ def _of_traffic(plan: Plan) -> Iterator[tuple[Location, str, str]]:
                 f"traffic {entry.name} is {entry.application}, whose programs run in real time only",
                 f"take {' or '.join(others)}",
             )
+    yield from _of_tcp_ports(plan)
+
+
+def _of_tcp_ports(plan: Plan) -> Iterator[tuple[Location, str, str]]:
+    """A connection holds its port until the run is over; only a port that listens may be several entries'."""
+    kinds = applications()
+    owners: dict[tuple[str, int], tuple[str, FlowEnd]] = {}
+    for entry in plan.traffic:
+        told = kinds[entry.application].virtual(entry)
+        own = [(end, port) for end in (told.ends if told else ()) if end["application"] == "bulk" for port in _own_ports(end)]
+        for end, port in own:
+            name, other = owners.get((end["host"], port), (entry.name, end))
+            if name != entry.name and "sender" in (end["role"], other["role"]):
+                yield (
+                    ("traffic", entry.name),
+                    f"{end['host']} has port {port} of the traffic {name} already, which is not free again in virtual time",
+                    "give it another port",
+                )
+                break
+        owners |= {(end["host"], port): (entry.name, end) for end, port in own}
+
+
+def _own_ports(end: FlowEnd) -> range:
+    first = end["port"] if end["role"] == "receiver" else end.get("source_port", 0)
+    return range(first, first + end.get("parallel", 1))
 
 
 def _of_events(plan: Plan) -> Iterator[tuple[Location, str, str]]:
