@@ -194,7 +194,7 @@ REFUSED = [
     (
         "application: udp-flow",
         "application: command",
-        "traffic there is command, whose programs run in real time only; take call or",
+        "traffic there is command, whose programs run in real time only; take bulk or call",
     ),
     ("gateway: 10.1.0.1}", "gateway: 10.1.0.1, start: sleep 1}", "host left starts a program"),
     ("traffic:", "events: [{at: 1 s, netbox: one, freeze: 1 s}]\ntraffic:", "an event .* is one that there is in real time only"),

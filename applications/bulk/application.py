@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A transfer by TCP, as fast as the network lets it: by iperf3 in real time, by hosts of the network's own in virtual time.
+
+iperf3 at the destination asks the one at the source for data (`--reverse`), as whoever downloads a file does. When a client of
+iperf3 sends, its test is over as soon as its last byte is in a buffer, and the server then closes connections on which data is
+still to come; a client that receives ends its test when the last byte has arrived.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import time
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Literal, Self, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+from typing_extensions import TypedDict
+
+from applications.application import Application, ApplicationFailed, ApplicationOptions, Ports, flow_of
+from applications.virtual_traffic import FlowEnd, TcpEnd, VirtualTraffic
+from contracts.debian_program import DebianProgram
+from contracts.flow import Flow
+from contracts.plan import TrafficPlan
+from contracts.quantities import SIZE, Quantity
+
+Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
+VARIANTS: Final = get_args(Variant)
+#: What Linux calls those that have another name there.
+_OF_LINUX: Final = {"newreno": "reno", "linux-reno": "reno", "westwood+": "westwood"}
+#: Those that a kernel has, and those of them that programs without CAP_NET_ADMIN may take (sysctl, tcp(7)).
+_AVAILABLE: Final = "net.ipv4.tcp_available_congestion_control"
+_ALLOWED: Final = "net.ipv4.tcp_allowed_congestion_control"
+#: Does what iperf3 will do.
+_TAKE: Final = "import socket, sys; socket.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())"
+
+#: How much iperf3 writes at once, unless all is less.
+_BLOCK: Final = 128 << 10
+_READY_DEADLINE_S: Final = 10.0
+#: iperf3 counts whole seconds, from when both ends have agreed on what to do, and tells the other end's figures afterwards.
+_LATE_S: Final = 15.0
+
+
+def _variant(value: object) -> object:
+    if value in VARIANTS:
+        return value
+    near = difflib.get_close_matches(str(value).casefold(), VARIANTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIANTS)}"
+    raise ValueError(f"{value!r} is not a variant of TCP's congestion control; {hint}")
+
+
+class BulkOptions(ApplicationOptions):
+    #: Of each connection. The traffic is over when all has arrived, in real time at the latest when its duration is. Default: as
+    #: much as fits into the duration. iperf3 counts all connections together: a faster one carries some of a slower one's.
+    size: Annotated[float, Quantity(SIZE, 1.0, 1e12)] | None = Field(default=None, multiple_of=1)
+    #: Connections at once.
+    parallel: int = Field(default=1, ge=1, le=64)
+    #: Of TCP, at both ends; each further connection has the next at one of them.
+    port: int = Field(default=5201, ge=1024, le=65_535)
+    #: Congestion control of the source. In real time the kernel must have it, and allow it; newreno and linux-reno are its reno.
+    variant: Annotated[Variant, BeforeValidator(_variant)] = "cubic"
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if self.port + self.parallel - 1 > 65_535:
+            raise ValueError(f"{self.parallel} connections from port {self.port} on end beyond 65535; take a lower port")
+        return self
+
+    def ports(self) -> tuple[Ports, ...]:
+        return (Ports("port", self.port, self.port + self.parallel - 1),)
+
+
+class BulkFacts(TypedDict):
+    """What was asked for."""
+
+    #: Bytes of each connection; null: as many as fit into the duration.
+    size: int | None
+    parallel: int
+    variant: str
+
+
+class VariantMissing(ApplicationFailed):
+    """The kernel of a host has no such congestion control, or grants it to nobody there."""
+
+
+class Bulk(Application):
+    OPTIONS: ClassVar[type[ApplicationOptions]] = BulkOptions
+    PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
+        DebianProgram("iperf3", "iperf3", "transfers by TCP (traffic application bulk)"),
+    )
+
+    options: BulkOptions
+    _ended = False
+
+    def prepare(self) -> None:
+        """Raises VariantMissing."""
+        for host in (self.plan.source, self.plan.destination):  # iperf3 sets both ends alike
+            self._check_variant(host)
+
+    def arrange(self) -> None:
+        """What both print is JSON: their logs are iperf3's own account."""
+        options = self.options
+        common = ["iperf3", "--json", "--port", str(options.port)]
+        server = self.launch(self.plan.source, "server", [*common, self._version(), "--server", "--one-off"], ends_with=0)
+        self.wait_for_port(server, options.port, "tcp", named=f"port {options.port}", deadline_s=_READY_DEADLINE_S)
+        self.launch(
+            self.plan.destination,
+            "client",
+            [*common, *self._asks_for()],
+            ends_with=0,
+            patience_s=_LATE_S if options.size is None else 1.0,
+            held=True,
+        )
+
+    def _asks_for(self) -> list[str]:
+        options = self.options
+        if options.size is None:
+            amount = ["--time", str(math.ceil(options.duration))]
+        else:
+            amount = ["--bytes", str(round(options.size) * options.parallel), "--length", str(min(round(options.size), _BLOCK))]
+        return [
+            *("--client", self.plan.source_address, self._version(), "--reverse"),
+            *("--cport", str(options.port), "--parallel", str(options.parallel), *amount),
+            *("--congestion", _of_linux(options.variant), "--tos", str(options.dscp << 2)),
+        ]
+
+    def _version(self) -> str:
+        """Of IP. A socket of both versions would mark no packets of IPv4 (ipv6(7): IPV6_TCLASS is of IPv6 alone)."""
+        return f"-{ip_address(self.plan.source_address).version}"
+
+    def check(self) -> None:
+        """It is over when its client has ended by itself, which says only in its JSON that something failed."""
+        super().check()
+        for client in self._running:
+            if client.name == "client" and client.program.poll() is not None and not self._ended:
+                if error := _error(client.log):
+                    raise self.failed(f"iperf3 on {client.host}: {error}", client.log)
+                self._ended = True
+                self.ends = min(self.ends, time.monotonic())
+
+    def flows(self) -> list[Flow]:
+        """The source has one port, which listened; the destination has one for each connection."""
+        return flows(self.plan, counts_at="destination")
+
+    def facts(self) -> BulkFacts:
+        return facts(self.plan)
+
+    @classmethod
+    def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
+        """The source connects, from one port for each connection to one that listens."""
+        options = BulkOptions.model_construct(**plan.options)
+        tcp: TcpEnd = {"variant": options.variant}
+        receiver: FlowEnd = {
+            "name": plan.name,
+            "host": plan.destination,
+            "application": "bulk",
+            "role": "receiver",
+            "port": options.port,
+        }
+        sender: FlowEnd = {
+            "name": plan.name,
+            "host": plan.source,
+            "application": "bulk",
+            "role": "sender",
+            "port": options.port,
+            "destination": plan.destination_address,
+            "source_port": options.port,
+            "dscp": options.dscp,
+            "start_s": options.start,
+            "parallel": options.parallel,
+            "tcp": tcp,
+        }
+        if options.size is None:
+            sender["until_s"] = options.start + options.duration
+        else:
+            sender["size"] = round(options.size)
+        if options.variant == "dctcp":  # its receiver tells of every mark (RFC 8257, 3.2)
+            receiver["tcp"] = tcp
+        return VirtualTraffic((receiver, sender), tuple(flows(plan, counts_at="source")), facts(plan))
+
+    def _check_variant(self, host: str) -> None:
+        wanted = _of_linux(self.options.variant)
+        taken = self.hosts.run(host, ["/usr/bin/python3", "-c", _TAKE, wanted])
+        if taken.returncode == 0:
+            return
+        available = self._names(host, _AVAILABLE)
+        if wanted not in available:
+            raise VariantMissing(
+                f"traffic {self.plan.name}: the kernel of {host} has no congestion control {wanted}; it has "
+                f"{', '.join(available) or 'none that it tells of'} ({_AVAILABLE}); load it on the machine by "
+                f"`modprobe tcp_{wanted}`, or give another `variant`"
+            )
+        words = (taken.stderr.strip().splitlines() or ["no reason"])[-1]
+        raise VariantMissing(
+            f"traffic {self.plan.name}: programs in {host} may not take the congestion control {wanted}: {words}; allow it on "
+            f'the machine by `sysctl -w {_ALLOWED}="$(sysctl -n {_ALLOWED}) {wanted}"`, or give another `variant`; '
+            f"its kernel has {', '.join(available)} ({_AVAILABLE})"
+        )
+
+    def _names(self, host: str, sysctl: str) -> list[str]:
+        return self.hosts.run(host, ["cat", f"/proc/sys/{sysctl.replace('.', '/')}"]).stdout.split()
+
+
+def _error(log: Path) -> str | None:
+    """What iperf3's account says that failed; None where it is whole."""
+    try:
+        account = json.loads(log.read_text(errors="replace"))
+    except ValueError:
+        return "it left no account"
+    return str(account["error"]) if isinstance(account, dict) and "error" in account else None
+
+
+def _of_linux(variant: str) -> str:
+    return _OF_LINUX.get(variant, variant)
+
+
+def facts(plan: TrafficPlan) -> BulkFacts:
+    """What a plan's entry of this application asks for."""
+    options = BulkOptions.model_construct(**plan.options)
+    size = None if options.size is None else round(options.size)
+    return {"size": size, "parallel": options.parallel, "variant": options.variant}
+
+
+def flows(plan: TrafficPlan, *, counts_at: Literal["source", "destination"]) -> list[Flow]:
+    """The data of each connection; at one end ports count up. Acknowledgements are conversations (results.conversations)."""
+    options = BulkOptions.model_construct(**plan.options)
+    # A single flow has the name of its traffic, one of several a number from 1 besides.
+    names = [plan.name] if options.parallel == 1 else [f"{plan.name}.{number + 1}" for number in range(options.parallel)]
+    return [
+        flow_of(plan, name, "bulk", options.port).model_copy(
+            update={"protocol": "tcp", f"{counts_at}_ports": (options.port + number, options.port + number)}
+        )
+        for number, name in enumerate(names)
+    ]
