@@ -61,7 +61,7 @@ def test_what_was_measured_is_held_against_what_is_to_be_reached_and_the_rest_is
 
 def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
     lateness = {"count": 9, "p50": 4.0, "p99_9": 90.0}
-    ratios = {name: ratio([10.0], [1.0]) for name in ("setup_a_veth", "setup_a_memory", "chain_of_8")}
+    ratios = {name: ratio([10.0], [1.0]) for name in ("setup_a_veth", "setup_a_memory", "chain_of_8", "virtual_chain")}
     ratios |= {name: ratio([0.95], [1.0]) for name in ("overload_delivered", "overload_delivered_memory")}
     figures: Any = {
         "crossing_us": {"veth": {"p50": 3.0}, "memory": {"p50": 0.5}},
