@@ -44,7 +44,7 @@ CLICK: dict[str, dict[str, Any]] = {
 
 
 def network(name: str) -> dict[str, Any]:
-    """Each segment between two hosts, each router between two, a switch between three; a generator and a sink at hosts."""
+    """Each segment between two hosts, each router between two, a switch between three; ends of networks at hosts."""
     made: dict[str, Any] = {"name": name, "wire": "veth", "hosts": {}, "netboxes": {}, "routers": {}, "switches": {}, "wires": []}
     number = 0
 
@@ -62,8 +62,10 @@ def network(name: str) -> dict[str, Any]:
 
     for technology, model in technologies().items():
         if model.TYPICAL is None:
-            made["netboxes"][technology] = {"technology": technology, "stations": {"out": {}}}
-            made["hosts"][f"h{technology}"] = {"address": f"10.200.{len(made['hosts'])}.1/24"}
+            net = f"10.200.{len(made['hosts'])}"
+            station = {"addresses": f"{net}.2/24"} if technology == "endpoints" else {}
+            made["netboxes"][technology] = {"technology": technology, "stations": {"out": station}}
+            made["hosts"][f"h{technology}"] = {"address": f"{net}.1/24"}
             made["wires"].append([f"h{technology}", f"{technology}.out"])
             continue
         made["netboxes"][technology] = {"technology": technology, **model.TYPICAL}

@@ -73,7 +73,7 @@ Arguments Read(std::span<char*> given)
         throw std::invalid_argument("usage: wire-crossing CONFIGURATION send|receive COUNT GAP_US");
     }
     const auto go = std::filesystem::path(given[1]).replace_filename("go");
-    return {go, ReadConfiguration(given[1]), role == "send", Number(given[3]), Number(given[4]) * 1000};
+    return {go, ReadConfiguration(ReadJson(given[1])), role == "send", Number(given[3]), Number(given[4]) * 1000};
 }
 
 void Send(Port& port, Slot& slot, const Arguments& arguments)

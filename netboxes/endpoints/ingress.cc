@@ -56,6 +56,11 @@ Finding HostIngress::Admit(std::uint16_t etherType, Bytes packet)
         return Finding::Good;
     }
     const bool isIpv6 = etherType == ether_type::IPV6;
+    // A host without an address of IPv6 has nothing that would take it, and ns-3 ends the process then.
+    if (isIpv6 && std::ranges::none_of(m_addresses, [](const auto& own) { return own.address.isIpv6; }))
+    {
+        return Finding::Unsupported;
+    }
     const auto source = AddressAt(packet, isIpv6 ? 8 : 12, isIpv6);
     const auto destination = AddressAt(packet, isIpv6 ? 24 : 16, isIpv6);
     if (IsOwn(source))

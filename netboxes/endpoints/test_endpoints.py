@@ -514,6 +514,16 @@ def test_a_giant_frame_of_fragments_is_no_more_than_its_limit() -> None:
     assert counters(ran)["malformed"] == 1
 
 
+def test_a_host_without_ipv6_leaves_its_packets_alone() -> None:
+    old = host()
+    old["hosts"]["h"]["interfaces"]["a"]["addresses"] = ["10.0.0.1/24"]
+    given = [(0.0, udp(PEER, HOST, version=6)), (0.1, ping(PEER, HOST))]
+    ran = run("endpoints", ["a"], old, {"a": given}, duration_s=0.5)
+    assert counters(ran)["unsupported"] == 1
+    # It is there: before it answers the ping it asks for the asker's address.
+    assert packets(ran, 0x0806)
+
+
 def test_memory_for_neighbours_fragments_and_connections_is_bounded() -> None:
     wide = host(*LISTENS)
     wide["hosts"]["h"]["interfaces"]["a"]["addresses"] = ["10.0.0.1/8"]
