@@ -154,7 +154,10 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
         }
     }
     ipv4->SetUp(index);
-    ipv4->GetInterface(index)->GetArpCache()->SetAttribute("PendingQueueSize", ns3::UintegerValue(PENDING_PACKETS));
+    const auto neighbours = ipv4->GetInterface(index)->GetArpCache();
+    neighbours->SetAttribute("PendingQueueSize", ns3::UintegerValue(PENDING_PACKETS));
+    // A neighbour that did not answer is asked again for the next packet, as by Linux; ns-3 would give it up for 100 s.
+    neighbours->SetAttribute("DeadTimeout", ns3::TimeValue(ns3::NanoSeconds(1)));
     const auto isIpv6 = [](const Prefix& prefix) { return prefix.address.isIpv6; };
     if (std::ranges::none_of(interface.addresses, isIpv6))
     {

@@ -514,6 +514,14 @@ def test_a_giant_frame_of_fragments_is_no_more_than_its_limit() -> None:
     assert counters(ran)["malformed"] == 1
 
 
+def test_a_neighbour_that_did_not_answer_is_asked_again() -> None:
+    """Who comes late is found: three requests are in vain, and the fourth one is for the next packet."""
+    ran = run("endpoints", ["a"], host(sender(periods=[[0.0, 12.0]], per_s=1)), {}, duration_s=12.0)
+    asked = [time for time, _ in packets(ran, 0x0806)]
+    assert len(asked) > 6
+    assert max(asked) > 9.0
+
+
 def test_a_host_without_ipv6_leaves_its_packets_alone() -> None:
     old = host()
     old["hosts"]["h"]["interfaces"]["a"]["addresses"] = ["10.0.0.1/24"]
