@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -140,6 +140,30 @@ def copy_all(folder: Path, to: Path) -> list[str]:
                 except NodeFileInTheWay as error:
                     problems.append(str(error))
     return problems
+
+
+def move_all(place: Path, part: str, to: Path) -> None:
+    """Moves the ordinary files of `part`, a folder in the `place` of programs that have ended, to a folder on the same disk.
+
+    A full disk has room for that, and would have none for copies. Pipes and links are left, also where `part` leads by one.
+    Raises FileNotFoundError, NotADirectoryError when `part` is no folder.
+    """
+    with ExitStack() as opened_folders, _listable(to) as target:
+        source = opened_folders.enter_context(_listable(place))
+        for step in Path(part).parts:
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+            source = opened_folders.enter_context(kernel.closing(os.open(step, flags, dir_fd=source)))
+        with os.scandir(source) as entries:
+            names = sorted(entry.name for entry in entries)[:MOST_FILES]
+        for name in names:
+            try:
+                file = _opened(place / part / name, source, os.O_RDONLY)
+            except (OSError, NodeFileInTheWay):
+                continue
+            with kernel.closing(file):
+                os.fchmod(file, 0o644)
+                os.fchown(file, os.geteuid(), os.getegid())
+            os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
 
 
 def copy_sparsely(source: int, target: int, longest: int, most: int | None = None) -> tuple[int, bool]:

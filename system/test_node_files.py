@@ -284,3 +284,30 @@ def test_a_pipe_is_made_in_the_place_of_what_is_there(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"frames"
     os.close(reader)
     assert elsewhere.read_text() == "of somebody else"
+
+
+def test_ordinary_files_of_ended_programs_are_moved_and_nothing_else_is_touched(tmp_path: Path) -> None:
+    (kept := tmp_path / "kept").mkdir()
+    (outside := tmp_path / "outside").mkdir()
+    (outside / "secret").write_text("mine")
+    (outside / "other").write_text("mine, too")
+    (left := tmp_path / "place/nodes/field").mkdir(parents=True)
+    (left / "frames.bin").write_text("frames")
+    (left / "link").symlink_to(outside / "secret")
+    (left / "name").hardlink_to(outside / "other")
+    os.mkfifo(left / "pipe")
+    node_files.move_all(tmp_path / "place", "nodes/field", kept)
+    assert {file.name: file.read_text() for file in kept.iterdir()} == {"frames.bin": "frames"}
+    assert not (left / "frames.bin").exists()
+
+
+@pytest.mark.parametrize("link", ["nodes/field", "nodes"])
+def test_no_file_is_moved_from_where_a_link_leads(link: str, tmp_path: Path) -> None:
+    (kept := tmp_path / "kept").mkdir()
+    (outside := tmp_path / "outside/field").mkdir(parents=True)
+    (outside / "secret").write_text("mine")
+    (step := tmp_path / "place" / link).parent.mkdir(parents=True)
+    step.symlink_to(outside if link.endswith("field") else outside.parent)
+    with pytest.raises(NotADirectoryError):
+        node_files.move_all(tmp_path / "place", "nodes/field", kept)
+    assert (outside / "secret").read_text() == "mine"

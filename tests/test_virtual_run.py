@@ -284,6 +284,16 @@ def test_a_router_configuration_of_a_stranger_reads_and_writes_nothing(tmp_path:
     assert secret.read_text() == "10.0.0.0/8"
 
 
+def test_a_router_that_writes_where_the_run_reads_is_no_defect(tmp_path: Path) -> None:
+    """Its dump goes to the standard output, which has the progress, and into the folder of the run."""
+    configuration = tmp_path / "loud.click"
+    configuration.write_text("FromDevice(in) -> ToDump(-) ; FromDevice(out) -> Queue -> ToDevice(in); Idle -> ToDevice(out);")
+    text = LINES.replace("engine: linux,", f"engine: click, configuration: {configuration},")
+    done = virtually(written(tmp_path, text), tmp_path / "results")
+    assert done.returncode in (0, 4), done.stderr
+    assert "a defect of its own" not in done.stderr
+
+
 def test_routes_of_ospf_are_those_of_the_whole_network_and_that_is_said(tmp_path: Path) -> None:
     text = LINES.replace("out: 10.2.0.1/24}}", "out: 10.2.0.1/24}, ospf: {}}")
     done = virtually(written(tmp_path, text), tmp_path / "results")

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from contracts import durable
 from contracts.errors import NetBoxITError, printable_lines
 from contracts.installation import BUILD
 from netboxes.technology import build_folder
@@ -40,7 +42,7 @@ def compute(configuration: dict[str, Any], folder: Path, progress: Callable[[flo
     if not program.exists():
         raise NotComputed(f"there is no {program}; remedy: {BUILD}")
     file = folder / "network.json"
-    file.write_text(json.dumps(configuration))
+    durable.write(file, json.dumps(configuration))
     sandbox.share(folder)
     nodes = len(configuration["netboxes"]) + len(configuration["routers"])
     limits = Limits(_LONGEST_S, _FOR_ALL + nodes * _FOR_A_NODE, file_bytes=_LONGEST_FILE)
@@ -54,7 +56,8 @@ def compute(configuration: dict[str, Any], folder: Path, progress: Callable[[flo
         try:
             with held.allowed():
                 while line := running.read(_LINE_BYTES):
-                    progress(float(line))
+                    with suppress(ValueError):  # a configuration of Click can have that output written to, too
+                        progress(float(line))
         finally:
             alive.close()
             while running.read(_LINE_BYTES):

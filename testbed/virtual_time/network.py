@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from applications.virtual_traffic import FlowEnd
+from contracts import durable
 from contracts.changes import HandlerWrite, ParameterChange
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
@@ -49,9 +50,10 @@ class VirtualNetwork:
 
     def configuration(self, duration_s: float) -> _Json:
         """What the program is told; the configurations of routers are files of the folder then."""
-        for node in self.plan.nodes:
-            (self.folder / NODES / node.name).mkdir(parents=True)
-        (self.folder / CAPTURES).mkdir()
+        with durable.told(self.folder):
+            for node in self.plan.nodes:
+                (self.folder / NODES / node.name).mkdir(parents=True)
+            (self.folder / CAPTURES).mkdir()
         return {
             "duration_s": duration_s,
             "settle_s": _SETTLE_S,
@@ -121,7 +123,7 @@ class VirtualNetwork:
     def _router(self, node: NodePlan) -> _Json:
         place = self.folder / NODES / node.name
         ((name, text),) = node.files.items()
-        (place / name).write_text(text)
+        durable.write(place / name, text)
         return {
             "name": node.name,
             "configuration": str(place / name),

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from typing_extensions import TypedDict
 
@@ -16,12 +15,17 @@ from applications.virtual_traffic import VirtualTraffic
 from contracts import durable
 from contracts.flow import ApplicationRecord
 from contracts.plan import Plan
-from contracts.run_files import read
+from contracts.run_files import DamagedRun, read
 from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, JOURNAL_FILE, LAB_FILE, STATISTICS_FILE
 from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
+from contracts.shapes import OtherShape, shaped
 from contracts.statistics import NetboxStatistics
 from results import journal
+from system import node_files
 from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
+
+#: The last that a stamp can be: the year 2262.
+_LATEST_NS: Final = 2**63 - 1
 
 
 class Times(TypedDict):
@@ -32,18 +36,12 @@ class Times(TypedDict):
 
 
 def collect(network: VirtualNetwork, folder: Path) -> None:
-    """Moves what the program left to its place; a full disk has no room for copies. The program has ended.
-
-    A stranger's configuration may have put anything there: links and the like are left out.
-    """
+    """Moves what the program, which has ended, left to its place."""
     for own in (CAPTURES, *(f"{NODES}/{node.name}" for node in network.plan.nodes)):
-        (folder / own).mkdir(parents=True)
-        for file in sorted((network.folder / own).iterdir()):
-            found = file.lstat()
-            if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
-                file.chmod(0o644)
-                os.chown(file, os.geteuid(), os.getegid())
-                file.rename(folder / own / file.name)
+        with durable.told(folder / own):
+            (folder / own).mkdir(parents=True)
+            with suppress(FileNotFoundError, NotADirectoryError):  # it was not made, or not left
+                node_files.move_all(network.folder, own, folder / own)
 
 
 def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder: Path) -> None:
@@ -51,7 +49,7 @@ def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder
 
     Of a network whose time never began, and of traffic that never started, there is nothing to tell.
     """
-    times = read(network.folder / TIMES_FILE, Times)
+    times = _times(network.folder / TIMES_FILE)
     if times is None or times["began_ns"] is None:
         return
     began_ns = times["began_ns"]
@@ -76,6 +74,19 @@ def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder
             own.mkdir(parents=True)
             told = traffic[entry.name]
             ApplicationRecord(name=entry.name, application=entry.application, flows=told.flows, facts=dict(told.facts)).write(own)
+
+
+def _times(file: Path) -> Times | None:
+    """None where the program left none. Raises DamagedRun: a stranger's configuration may have written there."""
+    try:
+        times = shaped(json.loads(node_files.read(file)), Times)
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError, OtherShape, node_files.NodeFileInTheWay) as error:
+        raise DamagedRun(file, str(error)) from None
+    if not EPOCH_NS <= (times["began_ns"] or EPOCH_NS) <= (times["ended_ns"] or _LATEST_NS) <= _LATEST_NS:
+        raise DamagedRun(file, "its times are none of a run")
+    return times
 
 
 def _latest_ns(network: VirtualNetwork, folder: Path, began_ns: int) -> int:
