@@ -7,12 +7,13 @@ All nodes are computed in one process, as fast as their models can be.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from applications.registry import analyses, applications
+from applications.virtual_traffic import VirtualTraffic
 from contracts.errors import BadTopology
 from contracts.plan import Plan, RealtimeSupport
 from system.user_privileges import drop_privileges
@@ -63,7 +64,9 @@ def computed(
     described = load(topology, said=settings)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
     routing = Routing(plan, Wiring.of(described))
-    if problems := list(refusals(described, plan, routing)):
+    kinds = applications()
+    traffic = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
+    if problems := list(refusals(described, plan, routing, traffic)):
         raise BadTopology(problems)
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
@@ -72,7 +75,8 @@ def computed(
     folder = make_folder(plan, results)
     keep_inputs(topology, settings, plan, folder)
     with recorded(folder, folder):
-        _carry(plan, routing, folder, duration_s or 0.0, progress)
+        known = {name: entry for name, entry in traffic.items() if entry is not None}
+        _carry(plan, routing, known, folder, duration_s or 0.0, progress)
     return folder
 
 
@@ -84,10 +88,10 @@ def _notes(topology: Topology) -> Iterator[str]:
         )
 
 
-def _carry(plan: Plan, routing: Routing, folder: Path, least_s: float, progress: Progress) -> None:
+def _carry(
+    plan: Plan, routing: Routing, traffic: Mapping[str, VirtualTraffic], folder: Path, least_s: float, progress: Progress
+) -> None:
     kinds = applications()
-    told = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
-    traffic = {name: entry for name, entry in told.items() if entry is not None}
     ends = [end for entry in traffic.values() for end in entry.ends]
     options = [kinds[entry.application].OPTIONS.model_construct(**entry.options) for entry in plan.traffic]
     over_s = max([least_s, *(own.start + own.duration for own in options)])

@@ -28,6 +28,7 @@ void VirtualWires::EnterNext(std::int64_t now)
     {
         m_now = now;
         m_atOnce = 0;
+        m_circle.clear();
     }
     if (++m_atOnce > MOST_AT_ONCE - SHOWN)
     {

@@ -214,7 +214,14 @@ int Network::Run()
     }
     catch (...)
     {
-        Conclude();
+        try
+        {
+            Conclude();
+        }
+        catch (const std::exception& error)
+        {
+            std::cerr << error.what() << std::endl; // besides what ended the run
+        }
         throw;
     }
     Conclude();

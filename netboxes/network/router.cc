@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "router.h"
 
+#include "netbox_run.h"
 #include "router_interface.h"
 
 #include "ns3/simulator.h"
-
-#include <cstring>
-#include <fstream>
 
 namespace netboxit
 {
@@ -88,15 +86,7 @@ void Router::Begin()
 
 void Router::Conclude()
 {
-    if (m_configuration.statistics.empty())
-    {
-        return;
-    }
-    std::ofstream file(m_configuration.statistics, std::ios::trunc);
-    if (!(file << m_click->Statistics() << std::flush))
-    {
-        throw std::runtime_error("cannot write statistics to " + m_configuration.statistics + ": " + std::strerror(errno));
-    }
+    WriteJson(m_configuration.statistics, Json::parse(m_click->Statistics()), "statistics");
 }
 
 nanoseconds Router::Now() const

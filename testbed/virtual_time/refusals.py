@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from applications.registry import applications
-from applications.virtual_traffic import FlowEnd
+from applications.virtual_traffic import FlowEnd, VirtualTraffic
 from contracts.changes import HandlerWrite, ParameterChange
 from contracts.errors import BadInput
 from contracts.plan import Plan
@@ -19,9 +19,18 @@ from testbed.virtual_time.hosts import is_known
 _IN_REAL_TIME = "or run it in real time, without --virtual"
 
 
-def refusals(topology: Topology, plan: Plan, routing: Routing) -> Iterator[BadInput]:
+#: By name each entry of the traffic, None where it runs in real time only.
+Traffic = Mapping[str, VirtualTraffic | None]
+
+
+def refusals(topology: Topology, plan: Plan, routing: Routing, traffic: Traffic) -> Iterator[BadInput]:
     """None, where all of it runs in virtual time."""
-    problems = [*_of_nodes(topology, plan, routing), *_of_traffic(plan), *_of_events(plan)]
+    problems = [
+        *_of_nodes(topology, plan, routing),
+        *_of_traffic(plan, traffic),
+        *_of_tcp_ports(traffic),
+        *_of_events(plan),
+    ]
     if problems:
         with as_user():
             source = read(topology.path)
@@ -58,36 +67,33 @@ def _of_nodes(topology: Topology, plan: Plan, routing: Routing) -> Iterator[tupl
             )
 
 
-def _of_traffic(plan: Plan) -> Iterator[tuple[Location, str, str]]:
+def _of_traffic(plan: Plan, traffic: Traffic) -> Iterator[tuple[Location, str, str]]:
     kinds = applications()
     for entry in plan.traffic:
-        if kinds[entry.application].virtual(entry) is None:
+        if traffic[entry.name] is None:
             others = [name for name in sorted(kinds) if "virtual" in vars(kinds[name])]
             yield (
                 ("traffic", entry.name),
                 f"traffic {entry.name} is {entry.application}, whose programs run in real time only",
                 f"take {' or '.join(others)}",
             )
-    yield from _of_tcp_ports(plan)
 
 
-def _of_tcp_ports(plan: Plan) -> Iterator[tuple[Location, str, str]]:
+def _of_tcp_ports(traffic: Traffic) -> Iterator[tuple[Location, str, str]]:
     """A connection holds its port until the run is over; only a port that listens may be several entries'."""
-    kinds = applications()
     owners: dict[tuple[str, int], tuple[str, FlowEnd]] = {}
-    for entry in plan.traffic:
-        told = kinds[entry.application].virtual(entry)
+    for entry, told in traffic.items():
         own = [(end, port) for end in (told.ends if told else ()) if end["application"] == "bulk" for port in _own_ports(end)]
         for end, port in own:
-            name, other = owners.get((end["host"], port), (entry.name, end))
-            if name != entry.name and "sender" in (end["role"], other["role"]):
+            name, other = owners.get((end["host"], port), (entry, end))
+            if name != entry and "sender" in (end["role"], other["role"]):
                 yield (
-                    ("traffic", entry.name),
+                    ("traffic", entry),
                     f"{end['host']} has port {port} of the traffic {name} already, which is not free again in virtual time",
                     "give it another port",
                 )
                 break
-        owners |= {(end["host"], port): (entry.name, end) for end, port in own}
+        owners |= {(end["host"], port): (entry, end) for end, port in own}
 
 
 def _own_ports(end: FlowEnd) -> range:
