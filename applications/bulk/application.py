@@ -8,26 +8,24 @@ still to come; a client that receives ends its test when the last byte has arriv
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import time
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, ClassVar, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationFailed, ApplicationOptions, Ports, flow_of
+from applications.congestion_control import Variant
 from applications.virtual_traffic import FlowEnd, TcpEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
 from contracts.quantities import SIZE, Quantity
 
-Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
-VARIANTS: Final = get_args(Variant)
 #: What Linux calls those that have another name there.
 _OF_LINUX: Final = {"newreno": "reno", "linux-reno": "reno", "westwood+": "westwood"}
 #: Those that a kernel has, and those of them that programs without CAP_NET_ADMIN may take (sysctl, tcp(7)).
@@ -43,14 +41,6 @@ _READY_DEADLINE_S: Final = 10.0
 _LATE_S: Final = 15.0
 
 
-def _variant(value: object) -> object:
-    if value in VARIANTS:
-        return value
-    near = difflib.get_close_matches(str(value).casefold(), VARIANTS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIANTS)}"
-    raise ValueError(f"{value!r} is not a variant of TCP's congestion control; {hint}")
-
-
 class BulkOptions(ApplicationOptions):
     #: Of each connection. The traffic is over when all has arrived, in real time at the latest when its duration is. Default: as
     #: much as fits into the duration. iperf3 counts all connections together: a faster one carries some of a slower one's.
@@ -60,7 +50,7 @@ class BulkOptions(ApplicationOptions):
     #: Of TCP, at both ends; each further connection has the next at one of them.
     port: int = Field(default=5201, ge=1024, le=65_535)
     #: Congestion control of the source. In real time the kernel must have it, and allow it; newreno and linux-reno are its reno.
-    variant: Annotated[Variant, BeforeValidator(_variant)] = "cubic"
+    variant: Variant = "cubic"
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

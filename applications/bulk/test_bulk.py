@@ -15,11 +15,11 @@ import pytest
 from pydantic import ValidationError
 
 from applications.application import ApplicationFailed
-from applications.bulk.application import VARIANTS, Bulk, BulkOptions, VariantMissing
+from applications.bulk.application import Bulk, BulkOptions, VariantMissing
 from applications.conftest import NamespaceHosts, captured, traffic_plan
+from applications.congestion_control import VARIANTS
 from applications.registry import applications
 from contracts.installation import CHECKOUT
-from netboxes.endpoints import parameters
 from results import pcapng
 from results.datagram import datagram
 from results.report import count
@@ -91,10 +91,6 @@ def made(folder: Path, hosts: NamespaceHosts | None = None, **options: object) -
 
 def test_it_is_found_by_its_name() -> None:
     assert applications()["bulk"] is Bulk
-
-
-def test_the_variants_are_those_of_hosts_in_virtual_time() -> None:
-    assert VARIANTS == parameters.VARIANTS
 
 
 @pytest.mark.parametrize(

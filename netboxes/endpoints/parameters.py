@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     computed_field,
@@ -18,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from applications.congestion_control import Variant
 from applications.dscp import Dscp
 from contracts.addresses import Addresses, Gateways, Mac, NetworkText, parse_address
 from contracts.name import Name
@@ -25,22 +25,11 @@ from contracts.quantities import PACKET_RATE, SIZE, TIME, Quantity
 from netboxes.generator.parameters import Recording
 from netboxes.technology import StationParameters, Technology
 
-Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
-VARIANTS: Final = get_args(Variant)
-
 #: Longest time of a network, in seconds.
 LONGEST = 1e9
 Time = Annotated[float, Quantity(TIME, 0.0, LONGEST)]
 Buffer = Annotated[float, Quantity(SIZE, 4096, 1 << 30)]
 IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
-
-
-def _variant(value: object) -> object:
-    if value in VARIANTS:
-        return value
-    near = difflib.get_close_matches(str(value).casefold(), VARIANTS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIANTS)}"
-    raise ValueError(f"{value!r} is not a variant of TCP's congestion control; {hint}")
 
 
 class Route(BaseModel):
@@ -89,7 +78,7 @@ class Tcp(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    variant: Annotated[Variant, BeforeValidator(_variant)] = Field("cubic", description="Congestion control.")
+    variant: Variant = Field("cubic", description="Congestion control.")
     sack: bool = Field(True, description="Selective acknowledgements (RFC 2018).")
     ecn: bool = Field(False, description="Explicit congestion notification (RFC 3168); `dctcp` always has it.")
     timestamps: bool = Field(True, description="Timestamps (RFC 7323).")

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from applications.congestion_control import VARIANTS
 from contracts.errors import NetBoxITError
-from netboxes.endpoints.parameters import VARIANTS, Parameters
+from netboxes.endpoints.parameters import Parameters
 from netboxes.engine.virtual import (
     BROADCAST,
     Emulation,

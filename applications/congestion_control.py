@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Variants of TCP's congestion control by name: those that endpoints have (netboxes/endpoints/README.md)."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BeforeValidator
+
+_Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
+VARIANTS: Final = get_args(_Variant)
+
+
+def _variant(value: object) -> object:
+    if value in VARIANTS:
+        return value
+    near = difflib.get_close_matches(str(value).casefold(), VARIANTS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(VARIANTS)}"
+    raise ValueError(f"{value!r} is not a variant of TCP's congestion control; {hint}")
+
+
+Variant = Annotated[_Variant, BeforeValidator(_variant)]
