@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +61,7 @@ def of(call: Call, process: int) -> DiskCall | None:
             place = _opened(process, call.arguments[2 if call.name == _COPYING else 0])
             return DiskCall(call.name, place, takes_room=call.name not in _SETTLING) if place else None
     except OSError:
-        return None  # whoever calls was killed meanwhile
+        return None  # whoever calls was killed meanwhile, or names what is not in its memory
     return None
 
 
@@ -99,13 +98,15 @@ def _path(call: Call, process: int, folder: int | None, path: int) -> Path | Non
 
 
 def _text(process: int, address: int) -> str:
-    """What ends with a zero byte; it may end a page before what is not there."""
+    """What ends with a zero byte; it may end a page before what is not there. Raises OSError where nothing can be read."""
     found = b""
-    with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory, suppress(OSError):
+    with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
         memory.seek(address)
         while b"\0" not in found and len(found) < _LONGEST_PATH:
             page_left = 4096 - (address + len(found)) % 4096
-            found += memory.read(page_left)
+            if not (part := memory.read(page_left)):
+                raise ProcessLookupError  # it was killed meanwhile: its memory is gone, and its file empty
+            found += part
     return os.fsdecode(found.partition(b"\0")[0])
 
 
