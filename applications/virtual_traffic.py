@@ -79,6 +79,25 @@ class FlowEnd(TypedDict):
     tcp: NotRequired[TcpEnd]
 
 
+def rtp_ends(flow: Flow, name: str, *, port: int, dscp: int, start_s: float, media: RtpMedia) -> tuple[FlowEnd, FlowEnd]:
+    """Receiver and sender of a flow of RTP with one port at both ends; its path resolves addresses before."""
+    receiver: FlowEnd = {"name": name, "host": flow.destination, "application": "datagrams", "role": "receiver", "port": port}
+    sender: FlowEnd = {
+        "name": name,
+        "host": flow.source,
+        "application": "datagrams",
+        "role": "sender",
+        "port": port,
+        "destination": flow.destination_address,
+        "source_port": port,
+        "dscp": dscp,
+        "start_s": start_s,
+        "resolve": True,
+        "media": media,
+    }
+    return receiver, sender
+
+
 @dataclass(frozen=True)
 class VirtualTraffic:
     """An entry of the traffic section: its ends, and what `flows.json` says of it."""

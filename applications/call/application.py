@@ -14,15 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, NotRequired, Self
 
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
+from applications import rtp_recording
 from applications.application import Application, ApplicationOptions, Ports, Running, flow_of
 from applications.media.speech import Speaker, Speech
+from applications.rtp_recording import BadRecording, RecordingFacts, RecordingFile
+from applications.rtp_recording import Stream as Recorded
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
-from applications.virtual_traffic import FlowEnd, VirtualTraffic
+from applications.virtual_traffic import RtpMedia, VirtualTraffic, rtp_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -40,6 +43,8 @@ _BYE_PATIENCE_S = 4.0
 
 #: Speech in one packet, of all codecs.
 FRAME_MS = 20.0
+#: Payload types from there on are agreed upon for each call (RFC 3551, 6).
+_DYNAMIC = 96
 #: RTCP: a report each 5 s (RFC 3550, 6.2), a sender report with its source description.
 _REPORTS_PER_S, _REPORT_BYTES = 0.2, 100
 
@@ -99,6 +104,9 @@ class CallOptions(ApplicationOptions):
     #: What the playout buffer collects before it plays, and the most that it keeps.
     playout: Annotated[float, Quantity(TIME, 0.02, 2.0)] = 0.06
     playout_limit: Annotated[float, Quantity(TIME, 0.04, 4.0)] = 0.4
+    #: A capture of a call's RTP, pcap or pcapng, beside the topology: in virtual time its packets are sent, again and again, in
+    #: place of baresip's. The stream that begins first is the caller's; one that is alone is sent both ways. Labs use baresip.
+    recording: RecordingFile | None = None
 
     @model_validator(mode="after")
     def _buffers_hold_together(self) -> Self:
@@ -143,6 +151,8 @@ class CallFacts(TypedDict):
     codec: VoiceCodec
     sample_rate_hz: int
     parties: list[Party]
+    #: What was sent in place of baresip's packets.
+    recording: NotRequired[RecordingFacts]
 
 
 @dataclass(frozen=True)
@@ -191,31 +201,25 @@ def _agents(plan: TrafficPlan) -> tuple[Agent, Agent]:
     )
 
 
-def _ends(flow: Flow, options: CallOptions, ssrc: int) -> tuple[FlowEnd, FlowEnd]:
-    codec, port = CODECS[options.codec], options.rtp_port
-    name = f"{flow.name}.{flow.direction}"
-    receiver: FlowEnd = {"name": name, "host": flow.destination, "application": "datagrams", "role": "receiver", "port": port}
-    sender: FlowEnd = {
-        "name": name,
-        "host": flow.source,
-        "application": "datagrams",
-        "role": "sender",
-        "port": port,
-        "destination": flow.destination_address,
-        "source_port": port,
-        "dscp": options.dscp,
-        "start_s": options.start,
-        "resolve": True,
-        "media": {
-            "repeat_s": FRAME_MS / 1e3,
-            "until_s": options.duration,
-            "clock_hz": codec.clock,
-            "payload_type": codec.payload_type,
-            "ssrc": ssrc,
-            "packets": [{"at_s": 0.0, "bytes": codec.payload_bytes, "media_s": 0.0, "marker": False}],
-        },
+def _codec_media(options: CallOptions, ssrc: int) -> RtpMedia:
+    codec = CODECS[options.codec]
+    return {
+        "repeat_s": FRAME_MS / 1e3,
+        "until_s": options.duration,
+        "clock_hz": codec.clock,
+        "payload_type": codec.payload_type,
+        "ssrc": ssrc,
+        "packets": [{"at_s": 0.0, "bytes": codec.payload_bytes, "media_s": 0.0, "marker": False}],
     }
-    return receiver, sender
+
+
+def _check_codec(recording: Path, stream: Recorded, options: CallOptions) -> None:
+    """Of payload types that always mean the same codec (RFC 3551, 6). Raises BadRecording."""
+    named = {codec.payload_type: name for name, codec in CODECS.items() if codec.payload_type < _DYNAMIC}
+    if (stream.payload_type < _DYNAMIC or options.codec in named.values()) and named.get(stream.payload_type) != options.codec:
+        found = named.get(stream.payload_type, f"of payload type {stream.payload_type}")
+        remedy = f"write codec: {found}" if found in CODECS else f"record one of {', '.join(CODECS)}"
+        raise BadRecording(f"{recording}: its speech is {found}, and the call's codec is {options.codec}; {remedy}")
 
 
 class Call(Application):
@@ -297,11 +301,29 @@ class Call(Application):
 
     @classmethod
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
-        """The packets that baresip sends both ways, each 20 ms, without SIP and RTCP: nobody speaks, and nothing is heard."""
+        """The packets of the recording, or those that baresip sends, both ways; nobody speaks, and nothing is heard.
+
+        There is neither SIP nor RTCP. Raises BadRecording, SandboxFailed, LimitExceeded.
+        """
         options = CallOptions.model_construct(**plan.options)
-        flows = _flows(plan, options)
-        ends = [end for number, flow in enumerate(flows) for end in _ends(flow, options, ssrc=number + 1)]
-        return VirtualTraffic(tuple(ends), tuple(flows), _facts(_agents(plan), options, spoken=False))
+        flows, facts = _flows(plan, options), _facts(_agents(plan), options, spoken=False)
+        media = [_codec_media(options, ssrc) for ssrc in range(1, len(flows) + 1)]
+        if options.recording is not None:
+            file, clock_hz = Path(options.recording), CODECS[options.codec].clock
+            streams = rtp_recording.both_ways(file)
+            for stream in streams:
+                _check_codec(file, stream, options)
+            media = [stream.media(clock_hz, options.duration) for stream in streams]
+            facts["codec"]["frame_ms"] = streams[0].frame_ms(clock_hz)
+            facts["recording"] = rtp_recording.facts(file)
+        ends = [
+            end
+            for flow, own in zip(flows, media, strict=True)
+            for end in rtp_ends(
+                flow, f"{flow.name}.{flow.direction}", port=options.rtp_port, dscp=options.dscp, start_s=options.start, media=own
+            )
+        ]
+        return VirtualTraffic(tuple(ends), tuple(flows), facts)
 
     def configuration(self, agent: Agent) -> str:
         """baresip's configuration file."""

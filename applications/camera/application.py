@@ -9,16 +9,19 @@ its own original.
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from applications import rtp_recording
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.camera.recording import packets
 from applications.media.number_strip import NumberStrip
+from applications.rtp_recording import RecordingFacts, RecordingFile
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
-from applications.virtual_traffic import FlowEnd, VirtualTraffic
+from applications.virtual_traffic import RtpMedia, VirtualTraffic, rtp_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -46,6 +49,9 @@ class CameraOptions(ApplicationOptions):
     key_interval: Annotated[float, Quantity(TIME, 0.1, 10.0)] = 1.0
     #: Even; RTCP takes the next. A host that has two videos at a time gives the second one others.
     rtp_port: int = Field(default=21_000, ge=1024, le=65_534, multiple_of=2)
+    #: A capture of one stream of RTP, pcap or pcapng, beside the topology: in virtual time its packets are sent, again and again,
+    #: in place of those of the scene. Labs send the scene.
+    recording: RecordingFile | None = None
 
     def ports(self) -> tuple[Ports, ...]:
         return (Ports("rtp_port", self.rtp_port, self.rtp_port + 1),)
@@ -66,6 +72,8 @@ class CameraFacts(TypedDict):
     height: int
     frames_per_second: int
     rate_bit_per_s: float
+    #: What was sent in place of the scene.
+    recording: NotRequired[RecordingFacts]
 
 
 def _facts(options: CameraOptions, *, sent: str | None = None, received: str | None = None) -> CameraFacts:
@@ -104,6 +112,20 @@ def _encoding(options: CameraOptions) -> tuple[str, ...]:
     )
 
 
+def _scene_media(options: CameraOptions) -> RtpMedia:
+    # Whole pictures, and from one key picture to before another one.
+    piece_s = math.ceil(_PIECE_S / options.key_interval) * options.key_interval
+    encoder = (*("-f", "lavfi", "-i", _scene(options)), "-t", f"{piece_s:g}", *_encoding(options))
+    return {
+        "repeat_s": piece_s,
+        "until_s": options.duration,
+        "clock_hz": RTP_CLOCK_HZ,
+        "payload_type": PAYLOAD_TYPE,
+        "ssrc": 1,
+        "packets": packets(encoder, options.frames_per_second, RTP_PACKET_BYTES, PAYLOAD_TYPE),
+    }
+
+
 class Camera(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CameraOptions
     PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
@@ -137,40 +159,20 @@ class Camera(Application):
 
     @classmethod
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
-        """The packets that ffmpeg makes of a piece of the scene, again and again, without RTCP; nobody decodes them."""
+        """The packets of the recording, or of what ffmpeg makes of a piece of the scene, again and again; nobody decodes them.
+
+        There is no RTCP. Raises BadRecording, ApplicationFailed, SandboxFailed, LimitExceeded.
+        """
         options = CameraOptions.model_construct(**plan.options)
-        flow = _flow(plan, options)
-        # Whole pictures, and from one key picture to before another one.
-        piece_s = math.ceil(_PIECE_S / options.key_interval) * options.key_interval
-        encoder = (*("-f", "lavfi", "-i", _scene(options)), "-t", f"{piece_s:g}", *_encoding(options))
-        receiver: FlowEnd = {
-            "name": flow.name,
-            "host": flow.destination,
-            "application": "datagrams",
-            "role": "receiver",
-            "port": options.rtp_port,
-        }
-        sender: FlowEnd = {
-            "name": flow.name,
-            "host": flow.source,
-            "application": "datagrams",
-            "role": "sender",
-            "port": options.rtp_port,
-            "destination": flow.destination_address,
-            "source_port": options.rtp_port,
-            "dscp": options.dscp,
-            "start_s": options.start,
-            "resolve": True,
-            "media": {
-                "repeat_s": piece_s,
-                "until_s": options.duration,
-                "clock_hz": RTP_CLOCK_HZ,
-                "payload_type": PAYLOAD_TYPE,
-                "ssrc": 1,
-                "packets": packets(encoder, options.frames_per_second, RTP_PACKET_BYTES, PAYLOAD_TYPE),
-            },
-        }
-        return VirtualTraffic((receiver, sender), (flow,), _facts(options))
+        flow, facts = _flow(plan, options), _facts(options)
+        if options.recording is None:
+            media = _scene_media(options)
+        else:
+            file = Path(options.recording)
+            media = rtp_recording.one_way(file).media(RTP_CLOCK_HZ, options.duration)
+            facts["recording"] = rtp_recording.facts(file)
+        ends = rtp_ends(flow, flow.name, port=options.rtp_port, dscp=options.dscp, start_s=options.start, media=media)
+        return VirtualTraffic(ends, (flow,), facts)
 
     def session_description(self) -> str:
         """What the receiver is told (RFC 8866); the parameter sets come in the stream itself, before each key picture."""

@@ -215,7 +215,7 @@ class Traffic(Section):
     def _read_options(cls, options: dict[str, Any], info: ValidationInfo) -> ApplicationOptions:
         if "application" not in info.data:
             return ApplicationOptions()  # the error is reported already
-        return read_part(applications()[info.data["application"]].OPTIONS, options, also=cls.OWN_KEYS)
+        return read_part(applications()[info.data["application"]].OPTIONS, options, info.context, cls.OWN_KEYS)
 
 
 WireKind = Literal["auto", "veth", "memory"]
