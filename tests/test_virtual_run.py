@@ -76,6 +76,14 @@ def programs(name: str) -> list[tuple[int, str]]:
     return found
 
 
+def wait_for_frames(folder: Path) -> None:
+    """Until some thousand have arrived at the right."""
+    until = time.monotonic() + 60
+    while not any(own.stat().st_size > 1 << 20 for own in folder.glob("results/runs/*/.computing-*/captures/right.pcapng")):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 def frames(results: Path) -> pl.DataFrame:
     return pl.read_parquet(results / "latest/frames.parquet")
 
@@ -223,11 +231,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     file = written(tmp_path, LINES.replace("duration: 10 s", "duration: 20 h").replace("100 kbit/s", "5 Mbit/s"))
     command = [CHECKOUT / "netboxit.py", "run", file, "--virtual", "--results", tmp_path / "results"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
-        until = time.monotonic() + 60
-        while not list(tmp_path.glob("results/runs/*/.computing-*/captures/right.pcapng")):
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        time.sleep(2)
+        wait_for_frames(tmp_path)
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=60)
     (folder,) = tmp_path.glob("results/runs/*")
@@ -243,13 +247,9 @@ def test_a_run_whose_program_is_killed_keeps_what_it_had_and_says_so(tmp_path: P
     file = written(tmp_path, LINES.replace("duration: 10 s", "duration: 20 h").replace("100 kbit/s", "5 Mbit/s"))
     command = [CHECKOUT / "netboxit.py", "run", file, "--virtual", "--results", tmp_path / "results"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        until, program = time.monotonic() + 60, list[tuple[int, str]]()
-        while not program:
-            assert time.monotonic() < until
-            time.sleep(0.1)
-            program = [process for process in programs("virtual-network") if str(tmp_path) in process[1]]
-        time.sleep(4)
-        os.kill(program[0][0], signal.SIGKILL)
+        wait_for_frames(tmp_path)
+        ((program, _),) = (process for process in programs("virtual-network") if str(tmp_path) in process[1])
+        os.kill(program, signal.SIGKILL)
         said, _ = running.communicate(timeout=120)
     assert running.returncode == 4
     assert "virtual-network was ended: it ended by SIGKILL" in said

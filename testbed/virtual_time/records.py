@@ -20,7 +20,7 @@ from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, JOURNAL_FILE, LAB_FIL
 from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
 from contracts.shapes import OtherShape, shaped
 from contracts.statistics import NetboxStatistics
-from results import journal
+from results import journal, pcapng
 from system import node_files
 from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
 
@@ -90,11 +90,19 @@ def _times(file: Path) -> Times | None:
 
 
 def _latest_ns(network: VirtualNetwork, folder: Path, began_ns: int) -> int:
-    """Of a run whose program was killed: when the latest statistics were taken that reached its journals."""
+    """Of a run whose program was killed: when the last frame was that reached a capture, or the last sample a journal."""
     journals = (journal.read(folder / NODES / node.name / JOURNAL_FILE) for node in network.plan.nodes)
-    return max(
-        [began_ns, *(own.began_ns + round(at_s * 1e9) for own in journals if own is not None for at_s, _ in own.samples[-1:])]
-    )
+    samples = [own.began_ns + round(at_s * 1e9) for own in journals if own is not None for at_s, _ in own.samples[-1:]]
+    return max([began_ns, *samples, *(_last_frame_ns(folder / CAPTURES / file) for file, _, _ in network.captures())])
+
+
+def _last_frame_ns(capture: Path) -> int:
+    """0 where there is none, or where it is damaged, which the analysis tells."""
+    latest = 0
+    with suppress(FileNotFoundError, pcapng.BadCapture):
+        for packet in pcapng.read(capture):
+            latest = min(packet.time_ns, _LATEST_NS)
+    return latest
 
 
 def _captured(network: VirtualNetwork, folder: Path) -> list[CaptureCount]:
