@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""nginx in a host, asked by a client that is not ours: curl."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from applications.application import Application, ApplicationFailed
+from applications.conftest import NamespaceHosts, captured, traffic_plan
+from applications.web_server import WebServer, authority
+from contracts.flow import Flow
+from results import pcapng
+from results.datagram import datagram
+
+PORT, AF41 = 8080, 34
+ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control").read_text().split()[0]
+
+
+class Serving(Application):
+    """An application that only serves."""
+
+    def prepare(self) -> None: ...
+    def arrange(self) -> None: ...
+    def flows(self) -> list[Flow]:
+        return []
+
+    def facts(self) -> Mapping[str, object]:
+        return {}
+
+
+def test_an_address_of_ipv6_is_in_brackets() -> None:
+    assert (authority("10.0.0.1", 80), authority("fd00::1", 8080)) == ("10.0.0.1:80", "[fd00::1]:8080")
+
+
+@pytest.mark.lab
+def test_files_are_served_with_the_mark_and_the_congestion_control_that_were_said(hosts: NamespaceHosts, tmp_path: Path) -> None:
+    serving = Serving(traffic_plan("bulk"), hosts, tmp_path / "talk")
+    server = WebServer(serving, "left", "10.98.0.1", PORT, traffic_class=AF41 << 2, congestion_control=ALLOWED)
+    server.prepare({"pages/1": 300_000, "empty": 0})
+    serving.own_files("left").write("own", b"of one's own")
+    try:
+        server.launch()
+        assert ALLOWED in hosts.run("left", ["ss", "-tlni"]).stdout
+        with captured(hosts, "left", tmp_path / "left.pcapng"):
+            asked = "-s --fail -o /dev/null -w %{size_download},%{http_version},%{num_connects}\\n"
+            places = [f"http://{server.authority}/{name}" for name in ("pages/1", "empty", "own")]
+            lines = hosts.run("right", ["curl", *asked.split(), *" -o /dev/null ".join(places).split()]).stdout.split()
+        assert lines == ["300000,1.1,1", "0,1.1,0", "12,1.1,0"], "one connection for all"
+        assert hosts.run("right", ["curl", "-s", "--fail", f"http://{server.authority}/none"]).returncode == 22
+    finally:
+        serving.stop()
+        server.keep()
+    sent = [packet for one in pcapng.read(tmp_path / "left.pcapng") if (packet := datagram(one.data)) and packet.payload_bytes]
+    assert {packet.dscp for packet in sent if packet.source_port == PORT} == {AF41}
+    log = (tmp_path / "talk/access.log").read_text().splitlines()
+    assert [line.split()[5:7] for line in log] == [["200", "300000"], ["200", "0"], ["200", "12"], ["404", "153"]]
+
+
+@pytest.mark.lab
+def test_an_address_that_the_host_has_not_is_an_error_with_the_systems_words(hosts: NamespaceHosts, tmp_path: Path) -> None:
+    serving = Serving(traffic_plan("bulk"), hosts, tmp_path / "talk")
+    server = WebServer(serving, "left", "10.98.0.9", PORT)
+    server.prepare({})
+    try:
+        with pytest.raises(ApplicationFailed, match="Cannot assign requested address"):
+            server.launch()
+    finally:
+        serving.stop()
