@@ -44,17 +44,30 @@ class TcpEnd(TypedDict):
     variant: str
 
 
+class WebPage(TypedDict):
+    """A page of a web server."""
+
+    #: Bytes: of its document, then of what that refers to.
+    objects: list[int]
+    #: Bytes of what asks for each of them.
+    requests: list[int]
+    #: From the document's arrival to the requests for the others.
+    parse_s: float
+    #: From when all is there to the next page.
+    think_s: float
+
+
 class FlowEnd(TypedDict):
     """One end of a flow, as the segment of netboxes/endpoints reads it (its README.md); times count from the network's."""
 
     name: str
     #: Whose end it is.
     host: str
-    application: Literal["datagrams", "bulk"]
-    role: Literal["sender", "receiver"]
-    #: The receiver's.
+    application: Literal["datagrams", "bulk", "web"]
+    role: Literal["sender", "receiver", "client", "server"]
+    #: The receiver's, or the server's.
     port: int
-    #: All that follows is the sender's.
+    #: All that follows is the sender's, or the client's.
     destination: NotRequired[str]
     source_port: NotRequired[int]
     dscp: NotRequired[int]
@@ -70,13 +83,23 @@ class FlowEnd(TypedDict):
     resolve: NotRequired[bool]
     #: Bytes.
     payload: NotRequired[int]
-    #: Of bulk: bytes of each connection, or when it stops.
+    #: Of bulk: bytes of each connection, or when it stops. A web client stops by time.
     size: NotRequired[int]
     until_s: NotRequired[float]
-    #: Of bulk: how many connections; their source ports count up.
+    #: Of bulk: how many connections; their source ports count up. Of a web client: how many at most.
     parallel: NotRequired[int]
-    #: Of bulk; also a receiver has it.
+    #: Of bulk and web; also a receiver and a server have it.
     tcp: NotRequired[TcpEnd]
+    #: Of web, at both ends. The client gets one after another, and begins again after the last.
+    pages: NotRequired[list[WebPage]]
+    #: Of a web client: how many pages at most.
+    count: NotRequired[int]
+    #: Of a web client: a connection serves more than one request.
+    persistent: NotRequired[bool]
+    #: Of a web client: a file in its node's folder, with a line of JSON for each object.
+    log: NotRequired[str]
+    #: Of a web server: after which time without requests it closes a connection.
+    idle_s: NotRequired[float]
 
 
 def rtp_ends(flow: Flow, name: str, *, port: int, dscp: int, start_s: float, media: RtpMedia) -> tuple[FlowEnd, FlowEnd]:

@@ -18,21 +18,14 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from applications.application import Application, ApplicationFailed, ApplicationOptions, Ports, flow_of
+from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.congestion_control import Variant
+from applications.congestion_control_of_host import check_variant, of_linux
 from applications.virtual_traffic import FlowEnd, TcpEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
 from contracts.quantities import SIZE, Quantity
-
-#: What Linux calls those that have another name there.
-_OF_LINUX: Final = {"newreno": "reno", "linux-reno": "reno", "westwood+": "westwood"}
-#: Those that a kernel has, and those of them that programs without CAP_NET_ADMIN may take (sysctl, tcp(7)).
-_AVAILABLE: Final = "net.ipv4.tcp_available_congestion_control"
-_ALLOWED: Final = "net.ipv4.tcp_allowed_congestion_control"
-#: Does what iperf3 will do.
-_TAKE: Final = "import socket, sys; socket.socket().setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())"
 
 #: How much iperf3 writes at once, unless all is less.
 _BLOCK: Final = 128 << 10
@@ -71,10 +64,6 @@ class BulkFacts(TypedDict):
     variant: str
 
 
-class VariantMissing(ApplicationFailed):
-    """The kernel of a host has no such congestion control, or grants it to nobody there."""
-
-
 class Bulk(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = BulkOptions
     PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
@@ -87,7 +76,7 @@ class Bulk(Application):
     def prepare(self) -> None:
         """Raises VariantMissing."""
         for host in (self.plan.source, self.plan.destination):  # iperf3 sets both ends alike
-            self._check_variant(host)
+            check_variant(self.hosts, self.plan.name, host, self.options.variant)
 
     def arrange(self) -> None:
         """What both print is JSON: their logs are iperf3's own account."""
@@ -113,7 +102,7 @@ class Bulk(Application):
         return [
             *("--client", self.plan.source_address, self._version(), "--reverse"),
             *("--cport", str(options.port), "--parallel", str(options.parallel), *amount),
-            *("--congestion", _of_linux(options.variant), "--tos", str(options.dscp << 2)),
+            *("--congestion", of_linux(options.variant), "--tos", str(options.dscp << 2)),
         ]
 
     def _version(self) -> str:
@@ -170,28 +159,6 @@ class Bulk(Application):
             receiver["tcp"] = tcp
         return VirtualTraffic((receiver, sender), tuple(flows(plan, counts_at="source")), facts(plan))
 
-    def _check_variant(self, host: str) -> None:
-        wanted = _of_linux(self.options.variant)
-        taken = self.hosts.run(host, ["/usr/bin/python3", "-c", _TAKE, wanted])
-        if taken.returncode == 0:
-            return
-        available = self._names(host, _AVAILABLE)
-        if wanted not in available:
-            raise VariantMissing(
-                f"traffic {self.plan.name}: the kernel of {host} has no congestion control {wanted}; it has "
-                f"{', '.join(available) or 'none that it tells of'} ({_AVAILABLE}); load it on the machine by "
-                f"`modprobe tcp_{wanted}`, or give another `variant`"
-            )
-        words = (taken.stderr.strip().splitlines() or ["no reason"])[-1]
-        raise VariantMissing(
-            f"traffic {self.plan.name}: programs in {host} may not take the congestion control {wanted}: {words}; allow it on "
-            f'the machine by `sysctl -w {_ALLOWED}="$(sysctl -n {_ALLOWED}) {wanted}"`, or give another `variant`; '
-            f"its kernel has {', '.join(available)} ({_AVAILABLE})"
-        )
-
-    def _names(self, host: str, sysctl: str) -> list[str]:
-        return self.hosts.run(host, ["cat", f"/proc/sys/{sysctl.replace('.', '/')}"]).stdout.split()
-
 
 def _error(log: Path) -> str | None:
     """What iperf3's account says that failed; None where it is whole."""
@@ -200,10 +167,6 @@ def _error(log: Path) -> str | None:
     except ValueError:
         return "it left no account"
     return str(account["error"]) if isinstance(account, dict) and "error" in account else None
-
-
-def _of_linux(variant: str) -> str:
-    return _OF_LINUX.get(variant, variant)
 
 
 def facts(plan: TrafficPlan) -> BulkFacts:

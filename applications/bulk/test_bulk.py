@@ -15,9 +15,10 @@ import pytest
 from pydantic import ValidationError
 
 from applications.application import ApplicationFailed
-from applications.bulk.application import Bulk, BulkOptions, VariantMissing
+from applications.bulk.application import Bulk, BulkOptions
 from applications.conftest import NamespaceHosts, captured, traffic_plan
 from applications.congestion_control import VARIANTS
+from applications.congestion_control_of_host import VariantMissing
 from applications.registry import applications
 from contracts.installation import CHECKOUT
 from results import pcapng

@@ -14,8 +14,6 @@ namespace netboxit
 namespace
 {
 
-/// Half open ones too: a flood of SYN segments takes no more memory than that.
-constexpr std::size_t MOST_CONNECTIONS = 1024;
 /// That statistics list.
 constexpr std::size_t MOST_RECEPTIONS = 1024;
 
@@ -43,22 +41,14 @@ std::unique_ptr<Flow> MakeBulkSink(const FlowPlace& place, Section& configuratio
     return std::make_unique<BulkSink>(place, port, ReadTcpOptions(configuration));
 }
 
-BulkSink::BulkSink(const FlowPlace& place, std::uint16_t port, TcpOptions options)
-    : m_place(place), m_options(std::move(options))
+BulkSink::BulkSink(const FlowPlace& place, std::uint16_t port, const TcpOptions& options)
+    : m_place(place),
+      m_listener(place, port, options, 0, [this](const auto& connection, const auto& from) { Accept(connection, from); })
 {
-    Listen(false, port);
-    if (place.host.HasIpv6())
-    {
-        Listen(true, port);
-    }
 }
 
 BulkSink::~BulkSink()
 {
-    for (const auto& listener : m_listeners)
-    {
-        listener->Silence();
-    }
     for (const auto& reception : m_receptions)
     {
         if (reception.connection)
@@ -68,40 +58,12 @@ BulkSink::~BulkSink()
     }
 }
 
-void BulkSink::Listen(bool isIpv6, std::uint16_t port)
-{
-    std::uint16_t mtu = UINT16_MAX;
-    for (const auto& device : m_place.host.Devices())
-    {
-        mtu = std::min(mtu, device->GetMtu());
-    }
-    const auto listener = MakeTcpConnection(m_place.host, m_options, isIpv6, mtu, m_place.randomStream);
-    const ns3::Address own = isIpv6 ? ns3::Address(ns3::Inet6SocketAddress(ns3::Ipv6Address::GetAny(), port))
-                                    : ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port);
-    if (listener->Bind(own) != 0)
-    {
-        throw std::invalid_argument("flow " + m_place.name + ": another flow of host " + m_place.host.Name() +
-                                    " has port " + std::to_string(port) + "; choose another one");
-    }
-    listener->SetAcceptCallback(ns3::MakeCallback(&BulkSink::Admits, this),
-                                ns3::MakeCallback(&BulkSink::Accept, this));
-    listener->Listen();
-    m_listeners.push_back(listener);
-}
-
 void BulkSink::Begin()
 {
     // Listens from the start: a lab's hosts are up before its time begins.
 }
 
-bool BulkSink::Admits(ns3::Ptr<ns3::Socket> listener, const ns3::Address&)
-{
-    const bool admits = ns3::DynamicCast<TcpConnection>(listener)->Accepted() < MOST_CONNECTIONS;
-    m_turnedAway += !admits;
-    return admits;
-}
-
-void BulkSink::Accept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from)
+void BulkSink::Accept(const ns3::Ptr<TcpConnection>& connection, const ns3::Address& from)
 {
     ++m_accepted;
     if (m_receptions.size() == MOST_RECEPTIONS)
@@ -112,9 +74,9 @@ void BulkSink::Accept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from)
             m_receptions.erase(over);
         }
     }
-    m_receptions.push_back({ns3::DynamicCast<TcpConnection>(socket), TextOf(from), 0, 0, 0});
-    socket->SetRecvCallback(ns3::MakeCallback(&BulkSink::Take, this));
-    socket->SetCloseCallbacks(ns3::MakeCallback(&BulkSink::End, this), ns3::MakeCallback(&BulkSink::Forget, this));
+    m_receptions.push_back({connection, TextOf(from), 0, 0, 0});
+    connection->SetRecvCallback(ns3::MakeCallback(&BulkSink::Take, this));
+    connection->SetCloseCallbacks(ns3::MakeCallback(&BulkSink::End, this), ns3::MakeCallback(&BulkSink::Forget, this));
 }
 
 void BulkSink::Take(ns3::Ptr<ns3::Socket> socket)
@@ -172,13 +134,14 @@ Json BulkSink::Read() const
     }
     return {{"received", m_received},
             {"accepted", m_accepted},
-            {"turned_away", m_turnedAway},
+            {"turned_away", m_listener.TurnedAway()},
             {"connections", connections}};
 }
 
 void BulkSink::Reset()
 {
-    m_received = m_accepted = m_turnedAway = 0;
+    m_received = m_accepted = 0;
+    m_listener.Reset();
     std::erase_if(m_receptions, [](const auto& reception) { return !reception.connection; });
     for (auto& reception : m_receptions)
     {

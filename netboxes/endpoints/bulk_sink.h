@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "flow.h"
-#include "tcp_connection.h"
+#include "tcp_listener.h"
 
 #include <list>
 
@@ -13,7 +12,7 @@ namespace netboxit
 class BulkSink : public Flow
 {
   public:
-    BulkSink(const FlowPlace& place, std::uint16_t port, TcpOptions options);
+    BulkSink(const FlowPlace& place, std::uint16_t port, const TcpOptions& options);
     ~BulkSink() override;
 
     void Begin() override;
@@ -30,20 +29,16 @@ class BulkSink : public Flow
         std::int64_t last;
     };
 
-    void Listen(bool isIpv6, std::uint16_t port);
-    bool Admits(ns3::Ptr<ns3::Socket> listener, const ns3::Address& from);
-    void Accept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
+    void Accept(const ns3::Ptr<TcpConnection>& connection, const ns3::Address& from);
     void Take(ns3::Ptr<ns3::Socket> socket);
     void End(ns3::Ptr<ns3::Socket> socket);
     void Forget(ns3::Ptr<ns3::Socket> socket);
 
     FlowPlace m_place;
-    TcpOptions m_options;
-    std::vector<ns3::Ptr<TcpConnection>> m_listeners; ///< of IPv4, and of IPv6
-    std::list<Reception> m_receptions;                ///< the latest ones
+    std::list<Reception> m_receptions; ///< the latest ones
     std::uint64_t m_received{0};
     std::uint64_t m_accepted{0};
-    std::uint64_t m_turnedAway{0};
+    TcpListener m_listener;
 };
 
 std::unique_ptr<Flow> MakeBulkSink(const FlowPlace& place, Section& configuration);

@@ -20,11 +20,6 @@ constexpr std::size_t NUMBER_AND_STAMP = 16;
 constexpr std::size_t IPV6_AND_UDP = 48;
 constexpr double LONGEST_PAYLOAD = 65507; ///< of IPv4
 constexpr double HIGHEST_RATE = 1e7;
-/// Where nobody listens, or whoever does throws away what comes (RFC 863).
-constexpr std::uint16_t DISCARD_PORT = 9;
-/// More than one, because media lose frames.
-constexpr unsigned QUESTIONS = 3;
-const auto BETWEEN_QUESTIONS = ns3::Seconds(1);
 
 void Write64(std::uint8_t* at, std::uint64_t value)
 {
@@ -107,6 +102,7 @@ std::unique_ptr<Flow> MakeDatagramSender(const FlowPlace& place, Section& config
 
 DatagramSender::DatagramSender(const FlowPlace& place, DatagramSenderConfiguration configuration)
     : m_place(place), m_configuration(std::move(configuration)),
+      m_resolution(place.host, m_configuration.destination),
       m_socket(place.host.UdpSocket(m_configuration.destination.isIpv6, m_configuration.sourcePort))
 {
 }
@@ -120,24 +116,13 @@ void DatagramSender::Prepare()
 {
     if (m_configuration.resolves)
     {
-        m_questions = 0;
-        Resolve();
-    }
-}
-
-void DatagramSender::Resolve()
-{
-    const auto socket = m_place.host.UdpSocket(m_configuration.destination.isIpv6, 0);
-    socket->SendTo(ns3::Create<ns3::Packet>(), 0, m_configuration.destination.Socket(DISCARD_PORT));
-    socket->Close();
-    if (++m_questions < QUESTIONS)
-    {
-        m_departure = ns3::Simulator::Schedule(BETWEEN_QUESTIONS, &DatagramSender::Resolve, this);
+        m_resolution.Start();
     }
 }
 
 void DatagramSender::Begin()
 {
+    m_resolution.Stop();
     m_departure.Cancel();
     m_source = m_configuration.source();
     m_began = ns3::Simulator::Now().GetNanoSeconds();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "address_resolution.h"
 #include "datagram_source.h"
 #include "flow.h"
 
@@ -35,14 +36,13 @@ class DatagramSender : public Flow
     void Reset() override;
 
   private:
-    /// Has all of the path resolve addresses by an empty datagram: packets that waited for that would arrive in one burst.
-    void Resolve();
     void Expect();
     void SendNext();
     ns3::Ptr<ns3::Packet> Payload();
 
     FlowPlace m_place;
     DatagramSenderConfiguration m_configuration;
+    AddressResolution m_resolution;
     ns3::Ptr<ns3::Socket> m_socket;
     std::unique_ptr<DatagramSource> m_source;
     std::optional<DatagramSource::Datagram> m_next;
@@ -53,7 +53,6 @@ class DatagramSender : public Flow
     std::uint64_t m_sent{0};
     std::uint64_t m_bytes{0};
     std::uint64_t m_refused{0};
-    unsigned m_questions{0};
 };
 
 std::unique_ptr<Flow> MakeDatagramSender(const FlowPlace& place, Section& configuration);

@@ -5,29 +5,53 @@
 #include "bulk_sink.h"
 #include "datagram_sender.h"
 #include "datagram_sink.h"
+#include "web_client.h"
+#include "web_server.h"
 
 #include <cmath>
+#include <iterator>
+#include <map>
 
 namespace netboxit
 {
 
+namespace
+{
+
+/// Their names: "a", "b" or "c".
+template <typename Map> std::string OneOf(const Map& kinds)
+{
+    std::string text;
+    for (auto kind = kinds.begin(); kind != kinds.end(); ++kind)
+    {
+        text += kind == kinds.begin() ? "" : std::next(kind) == kinds.end() ? " or " : ", ";
+        text += "\"" + kind->first + "\"";
+    }
+    return text;
+}
+
+} // namespace
+
 std::unique_ptr<Flow> MakeFlow(const FlowPlace& place, Section& configuration)
 {
+    using Make = std::unique_ptr<Flow> (*)(const FlowPlace&, Section&);
+    static const std::map<std::string, std::map<std::string, Make>> kinds{
+        {"datagrams", {{"sender", MakeDatagramSender}, {"receiver", MakeDatagramSink}}},
+        {"bulk", {{"sender", MakeBulkSender}, {"receiver", MakeBulkSink}}},
+        {"web", {{"client", MakeWebClient}, {"server", MakeWebServer}}}};
     const auto application = configuration.Text("application");
+    const auto kind = kinds.find(application);
+    if (kind == kinds.end())
+    {
+        configuration.Refuse("application", "is \"" + application + R"(", not )" + OneOf(kinds));
+    }
     const auto role = configuration.Text("role");
-    if (role != "sender" && role != "receiver")
+    const auto make = kind->second.find(role);
+    if (make == kind->second.end())
     {
-        configuration.Refuse("role", "is \"" + role + R"(", not "sender" or "receiver")");
+        configuration.Refuse("role", "is \"" + role + R"(", not )" + OneOf(kind->second));
     }
-    if (application == "datagrams")
-    {
-        return role == "sender" ? MakeDatagramSender(place, configuration) : MakeDatagramSink(place, configuration);
-    }
-    if (application == "bulk")
-    {
-        return role == "sender" ? MakeBulkSender(place, configuration) : MakeBulkSink(place, configuration);
-    }
-    configuration.Refuse("application", "is \"" + application + R"(", not "datagrams" or "bulk")");
+    return make->second(place, configuration);
 }
 
 std::uint16_t ReadPort(Section& configuration, const std::string& key, double least)

@@ -350,7 +350,31 @@ std::uint32_t TcpConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std:
     // ns-3 forgets it where a SYN crossed another one, and ends the process by what it makes of that.
     m_highRxAckMark = std::max(m_highRxAckMark.Get(), m_txBuffer->HeadSequence());
     m_retransmissions += sequence < m_tcb->m_highTxMark;
+    m_lastSent = ns3::Simulator::Now();
     return TcpSocketBase::SendDataPacket(sequence, most, withAck);
+}
+
+int TcpConnection::Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags)
+{
+    RestartAfterIdle();
+    return TcpSocketBase::Send(data, flags);
+}
+
+/// As Linux (tcp_slow_start_after_idle): half of it for each timeout that passed, down to the window of a new connection; the
+/// threshold remembers three quarters of it. ns-3 sends a whole old window at once.
+void TcpConnection::RestartAfterIdle()
+{
+    const auto idle = ns3::Simulator::Now() - m_lastSent;
+    if (m_lastSent.IsZero() || m_txBuffer->Size() > 0 || idle <= m_rto.Get())
+    {
+        return;
+    }
+    const auto window = m_tcb->m_cWnd.Get();
+    const auto least = std::min(GetInitialCwnd() * m_tcb->m_segmentSize, window);
+    const auto halvings = std::min<std::int64_t>(idle.GetNanoSeconds() / m_rto.Get().GetNanoSeconds(), 31);
+    m_tcb->m_ssThresh = std::max(m_tcb->m_ssThresh.Get(), window / 4 * 3);
+    m_tcb->m_cWnd = std::max(window >> halvings, least);
+    m_tcb->m_cWndInfl = m_tcb->m_cWnd;
 }
 
 void TcpConnection::NewAck(const ns3::SequenceNumber32& sequence, bool resetRto)

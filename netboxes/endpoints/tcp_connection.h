@@ -37,6 +37,8 @@ class TcpConnection : public ns3::TcpSocketBase
     std::uint32_t Window() const;
     Json Read() const;
 
+    int Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags) override;
+
   protected:
     ns3::Ptr<TcpSocketBase> Fork() override;
     void DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Address& from, const ns3::Address& to) override;
@@ -62,12 +64,15 @@ class TcpConnection : public ns3::TcpSocketBase
     void CorrectSack(const ns3::Ptr<ns3::Packet>& segment) const;
     bool IsRefusal(const ns3::TcpHeader& header) const;
     void AgreeOnSegment(const ns3::TcpHeader& syn);
+    /// The congestion window decays while nothing is sent (RFC 5681, 4.1; RFC 2861).
+    void RestartAfterIdle();
 
     ns3::Ptr<CheckedTcp> m_protocol;
     bool m_isIpv6;
     std::uint32_t m_ownSegment{0}; ///< what its MSS option says
     std::function<void()> m_onAcknowledgement;
     std::shared_ptr<int> m_family{std::make_shared<int>()}; ///< shared by a listener and its connections
+    ns3::Time m_lastSent; ///< data; 0: never
     std::uint64_t m_retransmissions{0};
     std::uint64_t m_timeouts{0};
 };

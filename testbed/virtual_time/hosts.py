@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from applications.virtual_traffic import FlowEnd
@@ -44,8 +45,11 @@ def is_known(node: NodePlan, routing: Routing) -> bool:
     return True
 
 
-def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Sequence[FlowEnd]) -> dict[str, Any]:
-    """What the segment is told (netboxes/endpoints/README.md). `mtus` are those of the wires by name."""
+def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Sequence[FlowEnd], folder: Path) -> dict[str, Any]:
+    """What the segment is told (netboxes/endpoints/README.md).
+
+    `mtus` are those of the wires by name; `folder` is the node's, for logs of its flows.
+    """
     return {
         "hosts": {
             node.name: {
@@ -57,7 +61,7 @@ def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Seq
                 "forwarding": node.forwards,
             }
         },
-        "flows": _of_host(node.name, ends),
+        "flows": [{**end, "log": str(folder / end["log"])} if "log" in end else end for end in _of_host(node.name, ends)],
     }
 
 
@@ -69,4 +73,4 @@ def _of_host(name: str, ends: Sequence[FlowEnd]) -> list[FlowEnd]:
     own = [end for end in ends if end["host"] == name]
     asked = sorted((end for end in own if end["role"] == "receiver"), key=lambda end: "tcp" in end)
     receivers = {(end["application"], end["port"]): end for end in asked}
-    return [*receivers.values(), *(end for end in own if end["role"] == "sender")]
+    return [*receivers.values(), *(end for end in own if end["role"] != "receiver")]

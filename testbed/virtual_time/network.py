@@ -110,7 +110,7 @@ class VirtualNetwork:
         return {
             "technology": "endpoints",
             "stations": [{"name": port.name, "port": self._port(node, port.name)} for port in node.interfaces],
-            "parameters": hosts.parameters(node, self.routing, self.plan.mtus(), self.ends),
+            "parameters": hosts.parameters(node, self.routing, self.plan.mtus(), self.ends, self.folder / NODES / node.name),
             "live": live_limits_of_program("endpoints"),
         }
 
