@@ -44,6 +44,9 @@ _USES = {
     "ffmpeg": "ffmpeg -v error -nostdin -f lavfi -i testsrc=duration=0.2 -c:v libx264 -f h264 -y /tmp/v && test -s /tmp/v",
     "mgen": "mgen nolog event '0.0 ON 1 UDP DST 127.0.0.1/5000 PERIODIC [20 64]' event '0.5 OFF 1'",
     "iperf3": "iperf3 -s -1 -B 127.0.0.1 >/tmp/served & sleep 0.3; iperf3 -c 127.0.0.1 -n 100K >/tmp/sent && wait $!",
+    "/usr/sbin/nginx": "mkdir /tmp/web && cd /tmp/web && echo 'events {} daemon off; user root; pid n.pid;' >n.conf && "
+    "nginx -p /tmp/web -c n.conf -e stderr 2>/tmp/web/log & sleep 0.5; kill -INT $!; wait $!",
+    "/usr/bin/python3": "/usr/bin/python3 -c 'import pycurl; pycurl.Curl().close()'",
     "espeak-ng": "espeak-ng -w /tmp/speech.wav 'one two' && test -s /tmp/speech.wav",
     "dumpcap": f"dumpcap -q -i lo -c 1 -w /tmp/dump & sleep 0.7; {_PING}; wait $! && test -s /tmp/dump",
     "tcpdump": f"tcpdump -n -i lo -c 1 >/tmp/frames & sleep 0.5; {_PING}; wait $! && grep -q 'ICMP echo' /tmp/frames",

@@ -100,6 +100,25 @@ class Tcp(BaseModel):
         return {in_seconds.get(name, name): getattr(self, name) for name in type(self).model_fields}
 
 
+class Page(BaseModel):
+    """A page of a web server: a document, and what that refers to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    objects: list[Annotated[float, Quantity(SIZE, 0, 1e12), Field(multiple_of=1)]] = Field(
+        min_length=1, max_length=1000, description="How long each is, the document first."
+    )
+    request: int = Field(231, ge=0, le=4096, description="Bytes of what asks for each of them.")
+    parse: Annotated[float, Quantity(TIME, 0.0, 1e6)] = Field(
+        0.0, description="From the document's arrival to the requests for the others."
+    )
+    think: Annotated[float, Quantity(TIME, 0.0, 1e6)] = Field(0.0, description="From when all is there to the next page.")
+
+    def as_segment_reads_it(self) -> dict[str, Any]:
+        requests = [self.request] * len(self.objects)
+        return {"objects": self.objects, "requests": requests, "parse_s": self.parse, "think_s": self.think}
+
+
 class Flow(BaseModel):
     """One end of a flow of traffic; its other end may be of another netbox."""
 
@@ -113,18 +132,22 @@ class Flow(BaseModel):
         ("datagrams", "receiver"): set[str](),
         ("bulk", "sender"): {"destination", "source_port", "dscp", "start", "size", "until", "parallel", "tcp"},
         ("bulk", "receiver"): {"tcp"},
+        ("web", "client"): {"destination", "dscp", "start", "until", "parallel", "pages", "count", "persistent", "tcp"},
+        ("web", "server"): {"dscp", "pages", "tcp"},
     }
     ALL_HAVE: ClassVar = {"name", "host", "application", "role", "port"}
 
     name: str = Field(min_length=1, description="In statistics and journal.")
     host: Name = Field(description="Whose end it is.")
-    application: Literal["datagrams", "bulk"] = Field(description="UDP at given times; TCP as fast as it can.")
-    role: Literal["sender", "receiver"] = Field(description="Which end.")
-    port: int = Field(ge=1, le=65535, description="The receiver's.")
-    destination: IpText | None = Field(None, description="Sender: address of the receiver.")
+    application: Literal["datagrams", "bulk", "web"] = Field(
+        description="UDP at given times; TCP as fast as it can; pages by HTTP/1.1."
+    )
+    role: Literal["sender", "receiver", "client", "server"] = Field(description="Which end: of web a client or a server.")
+    port: int = Field(ge=1, le=65535, description="The receiver's, or the server's.")
+    destination: IpText | None = Field(None, description="Sender, client: address of the other end.")
     source_port: int = Field(0, ge=0, le=65535, description="Sender: its own port; 0: any. Parallel connections count up.")
-    dscp: Dscp = Field(0, description="Sender: differentiated services code point: name or number.")
-    start: Time = Field(0.0, description="Sender: when it begins.")
+    dscp: Dscp = Field(0, description="All but receivers: differentiated services code point: name or number.")
+    start: Time = Field(0.0, description="Sender, client: when it begins.")
     periods: list[tuple[Time, Time]] = Field([], description="Sender of datagrams: [from, until], counted from `start`.")
     rate: Annotated[float, Quantity(PACKET_RATE, 1e-6, 10e6)] | None = Field(None, description="Datagrams in periods.")
     poisson: bool = Field(False, description="Sender of datagrams: gaps in periods are exponential ones of that mean, not equal.")
@@ -139,23 +162,43 @@ class Flow(BaseModel):
     size: Annotated[float, Quantity(SIZE, 1, 1e15)] | None = Field(
         None, multiple_of=1, description="Sender of bulk: how much in each connection."
     )
-    until: Time | None = Field(None, description="Sender of bulk: till when instead.")
-    parallel: int = Field(1, ge=1, le=256, description="Sender of bulk: connections at once.")
-    tcp: Tcp = Field(Tcp(), description="Bulk: how TCP behaves at this end.")
+    until: Time | None = Field(None, description="Sender of bulk: till when instead. Client: till when.")
+    parallel: int = Field(1, ge=1, le=256, description="Sender of bulk, client: connections at once; of a client at most 64.")
+    pages: list[Page] = Field(
+        [], description="Web, the same at both ends: what the client gets, one after another, again and again."
+    )
+    count: int | None = Field(None, ge=1, le=10**9, description="Client: how many pages at most.")
+    persistent: bool = Field(True, description="Client: a connection serves more than one request.")
+    tcp: Tcp = Field(Tcp(), description="Bulk, web: how TCP behaves at this end.")
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         kind = f"a {self.role} of {self.application}"
+        if (self.application, self.role) not in self.KEYS:
+            roles = " or ".join(role for application, role in self.KEYS if application == self.application)
+            raise ValueError(f"{self.application} has no {self.role}; its `role` is {roles}")
         permitted = self.ALL_HAVE | self.KEYS[self.application, self.role]
         if unfit := sorted(self.model_fields_set - permitted):
             raise ValueError(f"{kind} has no {', '.join(unfit)}; leave that out")
-        if self.role == "sender" and self.destination is None:
-            raise ValueError(f"{kind} needs a `destination`; write the receiver's address")
+        if self.role in ("sender", "client") and self.destination is None:
+            raise ValueError(f"{kind} needs a `destination`; write the address of the other end")
+        return self
+
+    @model_validator(mode="after")
+    def _check_web(self) -> Self:
+        if self.application != "web":
+            return self
+        if not self.pages:
+            raise ValueError(f"a {self.role} of web needs `pages`; write what there is to get, like [{{objects: [20 kB, 4 kB]}}]")
+        if self.role == "client" and (self.until is None or self.until <= self.start):
+            raise ValueError("a client of web needs an `until` that is after its `start`; write when it ends")
+        if self.parallel > 64:
+            raise ValueError(f"a client of web has at most 64 connections at once, not {self.parallel}; write fewer")
         return self
 
     @model_validator(mode="after")
     def _check_amount(self) -> Self:
-        if self.role == "receiver":
+        if self.role != "sender":
             return self
         if self.application == "bulk":
             if (self.size is None) == (self.until is None):
@@ -176,11 +219,13 @@ class Flow(BaseModel):
     def _as_segment_reads_it(self) -> dict[str, Any]:
         written = {"start": "start_s", "until": "until_s", "rate": "per_s"}
         values: dict[str, Any] = {name: getattr(self, name) for name in ("name", "host", "application", "role", "port")}
-        for name in sorted(self.KEYS[self.application, self.role] - {"tcp", "recording"}):
+        for name in sorted(self.KEYS[self.application, self.role] - {"tcp", "recording", "pages"}):
             values[written.get(name, name)] = getattr(self, name)
         if self.recording is not None:
             values["recording"] = str(self.recording)
-        if self.application == "bulk":
+        if self.application == "web":
+            values["pages"] = [page.as_segment_reads_it() for page in self.pages]
+        if self.application != "datagrams":
             values["tcp"] = self.tcp.as_segment_reads_it()
         return values
 
