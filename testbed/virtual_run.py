@@ -20,10 +20,8 @@ from system.user_privileges import drop_privileges
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.description.wiring import Wiring
 from testbed.labs.deployment import Progress
 from testbed.plans.planning import plan_topology
-from testbed.plans.routing import Routing
 from testbed.plans.traffic_plan import BadDuration
 from testbed.run import DRAIN_S, Outcome, keep_inputs, make_folder, recorded, reported
 from testbed.virtual_time import records
@@ -63,10 +61,9 @@ def computed(
     """The same without an analysis: the run folder."""
     described = load(topology, said=settings)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
-    routing = Routing(plan, Wiring.of(described))
     kinds = applications()
     traffic = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
-    if problems := list(refusals(described, plan, routing, traffic)):
+    if problems := list(refusals(described, plan, traffic)):
         raise BadTopology(problems)
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
@@ -76,27 +73,25 @@ def computed(
     keep_inputs(topology, settings, plan, folder)
     with recorded(folder, folder):
         known = {name: entry for name, entry in traffic.items() if entry is not None}
-        _carry(plan, routing, known, folder, duration_s or 0.0, progress)
+        _carry(plan, known, folder, duration_s or 0.0, progress)
     return folder
 
 
 def _notes(topology: Topology) -> Iterator[str]:
     if speaking := [name for name, router in topology.routers.items() if router.ospf is not None]:
         yield (
-            f"OSPF of {', '.join(speaking)}: in virtual time its routes are those of the whole network from the beginning, and "
-            "do not follow segments that fail; it sends nothing"
+            f"OSPF of {', '.join(speaking)}: in virtual time it is NetBoxIT's own, with FRRouting's timers, not FRRouting "
+            "(netboxes/endpoints/README.md)"
         )
 
 
-def _carry(
-    plan: Plan, routing: Routing, traffic: Mapping[str, VirtualTraffic], folder: Path, least_s: float, progress: Progress
-) -> None:
+def _carry(plan: Plan, traffic: Mapping[str, VirtualTraffic], folder: Path, least_s: float, progress: Progress) -> None:
     kinds = applications()
     ends = [end for entry in traffic.values() for end in entry.ends]
     options = [kinds[entry.application].OPTIONS.model_construct(**entry.options) for entry in plan.traffic]
     over_s = max([least_s, *(own.start + own.duration for own in options)])
     with tempfile.TemporaryDirectory(prefix=".computing-", dir=folder) as place:
-        network = VirtualNetwork(plan, routing, ends, Path(place))
+        network = VirtualNetwork(plan, ends, Path(place))
         try:
             compute(
                 network.configuration(over_s + DRAIN_S),

@@ -294,15 +294,46 @@ def test_a_router_that_writes_where_the_run_reads_is_no_defect(tmp_path: Path) -
     assert "a defect of its own" not in done.stderr
 
 
-def test_routes_of_ospf_are_those_of_the_whole_network_and_that_is_said(tmp_path: Path) -> None:
-    text = LINES.replace("out: 10.2.0.1/24}}", "out: 10.2.0.1/24}, ospf: {}}")
+def outages(results: Path, flow: str, direction: str) -> list[dict[str, Any]]:
+    (found,) = [own for own in metrics(results)["flows"] if (own["name"], own["direction"]) == (flow, direction)]
+    listed: list[dict[str, Any]] = found["outages"]["list"]
+    return listed
+
+
+def test_routers_go_round_a_link_that_fades_after_their_dead_time(tmp_path: Path) -> None:
+    """RFC 2328, 9.5: `dead`, 4 s, after the last hello, of which there is one a second."""
+    text = (CHECKOUT / "topologies/wimax-backhaul.yaml").read_text()
+    for before, after in (("at: 20 s", "at: 2 s"), ("duration: 40 s", "duration: 8 s")):
+        assert before in text
+        text = text.replace(before, after)
     done = virtually(written(tmp_path, text), tmp_path / "results")
     assert done.returncode == 0, done.stderr
-    assert "OSPF of middle" in "".join(metrics(tmp_path / "results")["verdict"]["notes"])
-    events = "events: [{at: 4 s, netbox: one, set: {delay: 120 ms}}]\n"
-    done = virtually(written(tmp_path, text + events), tmp_path / "other")
-    assert done.returncode == 2
-    assert "router middle speaks OSPF, whose routes follow what events do in real time only" in done.stderr
+    assert "OSPF of meoc1, meoc2" in "".join(metrics(tmp_path / "results")["verdict"]["notes"])
+    (outage,) = outages(tmp_path / "results", "there", "return")
+    assert outage["begin_s"] == pytest.approx(2, abs=0.05)
+    assert 3000 < outage["duration_ms"] < 4200
+    assert (outage["before"]["via"], outage["after"]["via"]) == (["first"], ["second"])
+
+
+def test_a_call_goes_on_by_the_other_satellite_when_bfd_misses_three_packets(tmp_path: Path) -> None:
+    """Detected 0.6 to 0.9 s after the rain began, by either end, which tells the other at once."""
+    text = (CHECKOUT / "topologies/disaster.yaml").read_text()
+    for before, after in (("at: 18 s", "at: 1 s"), ("at: 20 s", "at: 2 s")):
+        assert before in text
+        text = text.replace(before, after)
+    done = virtually(written(tmp_path, text), tmp_path / "results", "--duration", "6 s")
+    assert done.returncode == 0, done.stderr
+    for direction in ("return", "forward"):
+        outage = max(outages(tmp_path / "results", "call-a.voice", direction), key=lambda one: one["duration_ms"])
+        assert 600 < outage["duration_ms"] < 1500
+        assert {"between", "satellite-b"} <= set(outage["after"]["via"])
+        (voice,) = [
+            flow
+            for flow in metrics(tmp_path / "results")["flows"]
+            if (flow["name"], flow["direction"]) == ("call-a.voice", direction)
+        ]
+        assert voice["one_way_delay_ms"]["min"] > 254
+        assert voice["received"] > 0.7 * voice["packets"]
 
 
 def test_a_switch_is_refused_with_its_line_and_what_to_take_instead(tmp_path: Path) -> None:

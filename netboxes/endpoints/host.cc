@@ -27,6 +27,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <sstream>
 
 namespace netboxit
@@ -37,6 +39,15 @@ namespace
 
 /// Packets that wait for a neighbour's MAC address. Linux keeps 212 992 bytes (unres_qlen_bytes).
 constexpr std::uint32_t PENDING_PACKETS = 140;
+/// Of the host's random streams, behind those of neighbour discovery.
+constexpr std::int64_t OSPF_STREAM = 4;
+/// RFC 2328, 10.1.
+constexpr std::array NEIGHBOUR_STATES{"Init", "ExStart", "Exchange", "Loading", "Full"};
+
+std::uint32_t MaskOf(unsigned length)
+{
+    return length == 0 ? 0 : 0xffffffffU << (32 - length);
+}
 
 ns3::Ptr<ns3::RandomVariableStream> Zero()
 {
@@ -45,8 +56,8 @@ ns3::Ptr<ns3::RandomVariableStream> Zero()
 
 } // namespace
 
-Host::Host(const HostConfiguration& configuration, Frames& frames, std::int64_t randomStream)
-    : m_name(configuration.name), m_forwarding(configuration.forwarding),
+Host::Host(const HostConfiguration& configuration, Frames& frames, Announcements& announcements, std::int64_t randomStream)
+    : m_name(configuration.name), m_announcements(announcements), m_forwarding(configuration.forwarding),
       m_hasIpv6(std::ranges::any_of(configuration.interfaces,
                                     [](const auto& interface) {
                                         return std::ranges::any_of(interface.addresses, [](const auto& prefix) {
@@ -65,7 +76,14 @@ Host::Host(const HostConfiguration& configuration, Frames& frames, std::int64_t 
         const auto ipv6 = m_node->GetObject<ns3::Ipv6L3Protocol>();
         ns3::Simulator::ScheduleNow([ipv6] { ipv6->SetAttribute("IpForward", ns3::BooleanValue(false)); });
     }
-    ReplaceRoutes(configuration.routes);
+    m_given = configuration.routes;
+    ReplaceRoutes();
+    if (configuration.ospf)
+    {
+        m_ospf = std::make_unique<OspfRouter>(*configuration.ospf, *this, randomStream + OSPF_STREAM);
+        m_ingress.DivertTo([this](StationId station, ns3::Mac48Address from, Bytes packet)
+                           { return m_ospf->Receive(DeviceOf(station), from, packet); });
+    }
 }
 
 Host::~Host()
@@ -141,6 +159,8 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
     m_devices.push_back(device);
     m_stations.push_back(interface.station);
     m_addresses.push_back(interface.addresses);
+    m_interfaces.push_back(interface.name);
+    m_carriers.push_back(true);
     const auto ipv4 = m_node->GetObject<ns3::Ipv4L3Protocol>();
     const auto index = ipv4->AddInterface(device);
     for (const auto& own : interface.addresses)
@@ -149,7 +169,7 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
         m_ingress.AddAddress(own);
         if (!address.isIpv6)
         {
-            const ns3::Ipv4Mask mask(length == 0 ? 0 : 0xffffffffu << (32 - length));
+            const ns3::Ipv4Mask mask(MaskOf(length));
             ipv4->AddAddress(index, {address.Ipv4(), mask});
         }
     }
@@ -179,17 +199,73 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
 
 void Host::Receive(StationId station, Bytes frame)
 {
-    const auto found = std::ranges::find(m_stations, station);
-    m_devices[static_cast<std::size_t>(found - m_stations.begin())]->Receive(frame);
+    m_devices[DeviceOf(station)]->Receive(frame);
 }
 
-void Host::ReplaceRoutes(const std::vector<RouteConfiguration>& routes)
+std::size_t Host::DeviceOf(StationId station) const
 {
-    std::vector<std::uint32_t> interfaces;
-    for (const auto& route : routes)
+    return static_cast<std::size_t>(std::ranges::find(m_stations, station) - m_stations.begin());
+}
+
+void Host::SetCarrier(StationId station, bool carrier)
+{
+    const auto device = DeviceOf(station);
+    if (m_carriers[device] == carrier)
     {
-        interfaces.push_back(InterfaceTowards(route.gateway));
+        return;
     }
+    m_carriers[device] = carrier;
+    m_devices[device]->SetCarrier(carrier);
+    const auto ipv4 = m_node->GetObject<ns3::Ipv4L3Protocol>();
+    const auto index = static_cast<std::uint32_t>(ipv4->GetInterfaceForDevice(m_devices[device]));
+    carrier ? ipv4->SetUp(index) : ipv4->SetDown(index);
+    ReplaceRoutes();
+    if (m_ospf)
+    {
+        m_ospf->SetCarrier(device, carrier);
+    }
+}
+
+void Host::SendPacket(std::size_t device, ns3::Mac48Address to, Bytes packet)
+{
+    m_devices[device]->Send(
+        ns3::Create<ns3::Packet>(packet.data(), static_cast<std::uint32_t>(packet.size())), to, ether_type::IPV4);
+}
+
+void Host::UseRoutes(const ospf::Routes& before, const ospf::Routes& routes)
+{
+    m_found = routes;
+    ReplaceRoutes();
+    const auto announce = [this](const char* event, const ospf::Network& network, const ospf::Route& route)
+    {
+        std::ostringstream destination;
+        destination << ns3::Ipv4Address(network.address) << '/' << std::popcount(network.mask);
+        std::ostringstream gateway;
+        gateway << ns3::Ipv4Address(route.gateway);
+        m_announcements.Announce(event,
+                                 std::nullopt,
+                                 {{"destination", destination.str()},
+                                  {"paths", {{{"gateway", gateway.str()}, {"interface", m_interfaces[route.interface]}}}}});
+    };
+    for (const auto& [network, route] : before)
+    {
+        if (!routes.contains(network))
+        {
+            announce("route_gone", network, route);
+        }
+    }
+    for (const auto& [network, route] : routes)
+    {
+        const auto known = before.find(network);
+        if (known == before.end() || known->second.gateway != route.gateway)
+        {
+            announce("route", network, route);
+        }
+    }
+}
+
+void Host::ReplaceRoutes()
+{
     const auto ipv4 =
         ns3::DynamicCast<ns3::Ipv4StaticRouting>(m_node->GetObject<ns3::Ipv4>()->GetRoutingProtocol());
     for (auto route = ipv4->GetNRoutes(); route-- > 0;)
@@ -209,26 +285,55 @@ void Host::ReplaceRoutes(const std::vector<RouteConfiguration>& routes)
             ipv6->RemoveRoute(route);
         }
     }
-    for (std::size_t route = 0; route < routes.size(); ++route)
+    std::set<ospf::Network> taken;
+    for (const auto& route : m_given)
     {
-        const auto& [destination, gateway] = routes[route];
-        const auto device = m_devices[interfaces[route]];
-        if (gateway.isIpv6)
+        if (const auto device = InterfaceTowards(route.gateway); m_carriers[device])
         {
-            const ns3::Ipv6Prefix prefix(static_cast<std::uint8_t>(destination.length));
-            const auto index = m_node->GetObject<ns3::Ipv6>()->GetInterfaceForDevice(device);
-            ipv6->AddNetworkRouteTo(destination.address.Ipv6().CombinePrefix(prefix), prefix, gateway.Ipv6(), index);
+            AddRoute(route, device);
+            if (!route.gateway.isIpv6)
+            {
+                const ospf::Id mask = MaskOf(route.destination.length);
+                taken.insert({route.destination.address.Ipv4().Get() & mask, mask});
+            }
         }
-        else
+    }
+    for (const auto& [network, route] : m_found)
+    {
+        // A route that was given is trusted more (FRRouting's administrative distances: 1 and 110).
+        if (m_carriers[route.interface] && !taken.contains(network))
         {
-            const ns3::Ipv4Mask mask(destination.length == 0 ? 0 : 0xffffffffu << (32 - destination.length));
-            const auto index = m_node->GetObject<ns3::Ipv4>()->GetInterfaceForDevice(device);
-            ipv4->AddNetworkRouteTo(destination.address.Ipv4().CombineMask(mask), mask, gateway.Ipv4(), index);
+            ipv4->AddNetworkRouteTo(ns3::Ipv4Address(network.address),
+                                    ns3::Ipv4Mask(network.mask),
+                                    ns3::Ipv4Address(route.gateway),
+                                    static_cast<std::uint32_t>(
+                                        m_node->GetObject<ns3::Ipv4>()->GetInterfaceForDevice(m_devices[route.interface])));
         }
     }
 }
 
-/// The device in whose network the gateway is.
+void Host::AddRoute(const RouteConfiguration& route, std::uint32_t number)
+{
+    const auto& [destination, gateway] = route;
+    const auto device = m_devices[number];
+    if (gateway.isIpv6)
+    {
+        const auto routing =
+            ns3::DynamicCast<ns3::Ipv6StaticRouting>(m_node->GetObject<ns3::Ipv6>()->GetRoutingProtocol());
+        const ns3::Ipv6Prefix prefix(static_cast<std::uint8_t>(destination.length));
+        const auto index = m_node->GetObject<ns3::Ipv6>()->GetInterfaceForDevice(device);
+        routing->AddNetworkRouteTo(destination.address.Ipv6().CombinePrefix(prefix), prefix, gateway.Ipv6(), index);
+    }
+    else
+    {
+        const auto routing =
+            ns3::DynamicCast<ns3::Ipv4StaticRouting>(m_node->GetObject<ns3::Ipv4>()->GetRoutingProtocol());
+        const ns3::Ipv4Mask mask(MaskOf(destination.length));
+        const auto index = m_node->GetObject<ns3::Ipv4>()->GetInterfaceForDevice(device);
+        routing->AddNetworkRouteTo(destination.address.Ipv4().CombineMask(mask), mask, gateway.Ipv4(), index);
+    }
+}
+
 std::uint32_t Host::InterfaceTowards(const IpAddress& gateway) const
 {
     for (std::uint32_t device = 0; device < m_addresses.size(); ++device)
@@ -264,9 +369,22 @@ std::uint16_t Host::MtuTowards(const IpAddress& destination) const
 
 Json Host::Read() const
 {
-    return {{"forwarded", m_forwarded},
-            {"malformed", m_drops.malformed},
-            {"unsupported", m_drops.unsupported}};
+    Json read{{"forwarded", m_forwarded}, {"malformed", m_drops.malformed}, {"unsupported", m_drops.unsupported}};
+    if (m_ospf)
+    {
+        auto neighbours = Json::array();
+        for (const auto& [device, router, state, bfd] : m_ospf->Neighbours())
+        {
+            std::ostringstream id;
+            id << ns3::Ipv4Address(router);
+            neighbours.push_back({{"interface", m_interfaces[device]},
+                                  {"router", id.str()},
+                                  {"state", NEIGHBOUR_STATES.at(static_cast<std::size_t>(state))},
+                                  {"bfd_up", bfd}});
+        }
+        read["ospf"] = {{"neighbours", neighbours}, {"calculations", m_ospf->Calculations()}};
+    }
+    return read;
 }
 
 void Host::Reset()

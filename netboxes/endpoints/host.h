@@ -3,6 +3,7 @@
 
 #include "checked_protocols.h"
 #include "ingress.h"
+#include "ospf_router.h"
 
 #include "ns3/node.h"
 #include "ns3/socket.h"
@@ -16,6 +17,7 @@ namespace netboxit
 /// How a host is joined to one station.
 struct InterfaceConfiguration
 {
+    std::string name;
     StationId station;
     ns3::Mac48Address mac;
     std::uint16_t mtu;
@@ -34,20 +36,27 @@ struct HostConfiguration
     std::vector<InterfaceConfiguration> interfaces;
     std::vector<RouteConfiguration> routes;
     bool forwarding; ///< as a router
+    std::optional<OspfConfiguration> ospf;
 };
 
 /// A computer with ns-3's Internet stack: Ethernet interfaces, ARP, IPv4, IPv6, ICMP, UDP and TCP.
-class Host
+class Host : public OspfRouter::Computer
 {
   public:
-    Host(const HostConfiguration& configuration, Frames& frames, std::int64_t randomStream);
-    ~Host();
+    Host(const HostConfiguration& configuration, Frames& frames, Announcements& announcements, std::int64_t randomStream);
+    ~Host() override;
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
     void Receive(StationId station, Bytes frame);
-    /// Replaces all routes but those to its own networks; throws std::invalid_argument for a gateway in none of these.
-    void ReplaceRoutes(const std::vector<RouteConfiguration>& routes);
+    /// The wire of a station has lost its carrier, or has it again: an interface without one has no routes of IPv4, sends nothing,
+    /// and OSPF knows at once.
+    void SetCarrier(StationId station, bool carrier);
+    /// False while it waits for OSPF.
+    bool Ready() const
+    {
+        return !m_ospf || m_ospf->Ready();
+    }
 
     const std::string& Name() const
     {
@@ -99,12 +108,20 @@ class Host
   private:
     void MakeNode(std::int64_t randomStream);
     void AddInterface(const InterfaceConfiguration& interface, Frames& frames);
+    /// The device in whose network the gateway is; throws std::invalid_argument for one in none.
     std::uint32_t InterfaceTowards(const IpAddress& gateway) const;
+    void SendPacket(std::size_t device, ns3::Mac48Address to, Bytes packet) override;
+    void UseRoutes(const ospf::Routes& before, const ospf::Routes& routes) override;
+    /// Puts those that it was given and those that OSPF found in the place of all but those to its own networks.
+    void ReplaceRoutes();
+    void AddRoute(const RouteConfiguration& route, std::uint32_t device);
+    std::size_t DeviceOf(StationId station) const;
     void Complete(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet>, std::uint32_t);
     void CountForwarded(const ns3::Ipv4Header&, ns3::Ptr<const ns3::Packet>, std::uint32_t);
     void CountForwarded6(const ns3::Ipv6Header&, ns3::Ptr<const ns3::Packet>, std::uint32_t);
 
     std::string m_name;
+    Announcements& m_announcements;
     bool m_forwarding;
     bool m_hasIpv6;
     DropCounts m_drops;
@@ -117,6 +134,11 @@ class Host
     std::vector<ns3::Ptr<PortDevice>> m_devices;
     std::vector<StationId> m_stations; ///< of the devices
     std::vector<std::vector<Prefix>> m_addresses; ///< of the devices
+    std::vector<std::string> m_interfaces;        ///< their names
+    std::vector<bool> m_carriers;                 ///< of the devices
+    std::vector<RouteConfiguration> m_given;      ///< routes
+    ospf::Routes m_found;
+    std::unique_ptr<OspfRouter> m_ospf;
 };
 
 } // namespace netboxit

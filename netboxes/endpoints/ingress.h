@@ -19,7 +19,18 @@ class HostIngress : public PortDevice::Ingress
   public:
     void AddAddress(const Prefix& address);
 
+    /// Packets of IPv4 are offered to it before they go to the Internet stack.
+    using Diversion = std::function<bool(StationId station, ns3::Mac48Address from, Bytes packet)>;
+    void DivertTo(Diversion diversion)
+    {
+        m_diversion = std::move(diversion);
+    }
+
     Finding Admit(std::uint16_t etherType, Bytes packet) override;
+    bool Divert(StationId station, ns3::Mac48Address from, std::uint16_t etherType, Bytes packet) override
+    {
+        return m_diversion && etherType == ether_type::IPV4 && m_diversion(station, from, packet);
+    }
     /// The host has a whole datagram: its fragments wait no more.
     void Complete(const ns3::Ipv4Header& header);
 
@@ -39,6 +50,7 @@ class HostIngress : public PortDevice::Ingress
 
     std::vector<Prefix> m_addresses;
     std::set<IpAddress> m_neighbours;
+    Diversion m_diversion;
     std::map<DatagramKey, Unfinished> m_unfinished;
 };
 

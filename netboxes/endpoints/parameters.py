@@ -234,7 +234,7 @@ class Parameters(Technology):
     """Hosts and routers with an IP stack of their own, which send and receive by UDP and TCP: an end of the network."""
 
     EMITS: ClassVar[bool] = True
-    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"flow_started", "flow_completed", "flow_failed"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"flow_started", "flow_completed", "flow_failed", "route", "route_gone"})
 
     stations: dict[str, Station] = Field(min_length=1, description="Any names; each is an interface of a host.")
     flows: list[Flow] = Field([], description="What its hosts send and receive.")

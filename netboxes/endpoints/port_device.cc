@@ -73,6 +73,10 @@ void PortDevice::Receive(Bytes frame)
     {
         return;
     }
+    if (m_ingress.Divert(m_station, source, etherType, checked.packet))
+    {
+        return;
+    }
     // Past ns3::Node, which takes packets from an event in its own context only, and forgets the kind of the destination.
     m_node->GetObject<ns3::TrafficControlLayer>()->Receive(
         this,
@@ -104,7 +108,7 @@ bool PortDevice::SendFrom(ns3::Ptr<ns3::Packet> packet,
 {
     const std::size_t length = packet->GetSize();
     // ns-3 may answer a neighbour whose address it does not know yet.
-    if (length > m_mtu || !ns3::Mac48Address::IsMatchingType(destination))
+    if (!m_carrier || length > m_mtu || !ns3::Mac48Address::IsMatchingType(destination))
     {
         ++m_counters.sendDrops;
         return false;
@@ -171,12 +175,12 @@ std::uint16_t PortDevice::GetMtu() const
 
 bool PortDevice::IsLinkUp() const
 {
-    return true;
+    return m_carrier;
 }
 
 void PortDevice::AddLinkChangeCallback(ns3::Callback<void>)
 {
-    // A port is always up.
+    // The host itself sets interfaces up and down.
 }
 
 bool PortDevice::IsBroadcast() const

@@ -24,7 +24,7 @@ class PortDevice : public ns3::NetDevice
         std::uint64_t receivedBytes{}; ///< with FCS, as all bytes here
         std::uint64_t sent{};
         std::uint64_t sentBytes{};
-        std::uint64_t sendDrops{};   ///< the netbox was full, or the frame longer than its port's MTU
+        std::uint64_t sendDrops{};   ///< the netbox was full, the frame longer than its port's MTU, or no carrier
         std::uint64_t otherHost{};   ///< for another MAC address
         std::uint64_t malformed{};
         std::uint64_t unsupported{};
@@ -37,11 +37,19 @@ class PortDevice : public ns3::NetDevice
       public:
         virtual ~Ingress() = default;
         virtual Finding Admit(std::uint16_t etherType, Bytes packet) = 0;
+        /// Takes an admitted packet itself; false: it is for the Internet stack.
+        virtual bool Divert(StationId station, ns3::Mac48Address from, std::uint16_t etherType, Bytes packet) = 0;
     };
 
     static ns3::TypeId GetTypeId();
 
     PortDevice(StationId station, Frames& frames, ns3::Mac48Address address, std::uint16_t mtu, Ingress& ingress);
+
+    /// Without a carrier nothing leaves.
+    void SetCarrier(bool carrier)
+    {
+        m_carrier = carrier;
+    }
 
     /// A frame that came in at the port.
     void Receive(Bytes frame);
@@ -96,6 +104,7 @@ class PortDevice : public ns3::NetDevice
     std::uint16_t m_mtu;
     Ingress& m_ingress;
     std::uint32_t m_index{0};
+    bool m_carrier{true};
     ns3::Ptr<ns3::Node> m_node;
     Counters m_counters;
 };

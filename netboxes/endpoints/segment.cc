@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow.h"
+#include "ospf_configuration.h"
+
+#include "../engine/carrier.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
@@ -49,10 +52,10 @@ void Refuse(const std::string& place, const std::string& cause)
     throw std::invalid_argument(place + ": " + cause);
 }
 
-InterfaceConfiguration ReadInterface(const Json& json, const std::string& path, StationId station)
+InterfaceConfiguration ReadInterface(const Json& json, const std::string& path, const std::string& name, StationId station)
 {
     Section section(json, path);
-    InterfaceConfiguration interface{.station = station, .mac = ReadMac(section), .mtu = 0, .addresses = {}};
+    InterfaceConfiguration interface{.name = name, .station = station, .mac = ReadMac(section), .mtu = 0, .addresses = {}};
     for (const auto& text : section.List("addresses"))
     {
         if (!text.is_string())
@@ -97,7 +100,8 @@ HostConfiguration ReadHost(const std::string& name, const Json& json, const std:
     HostConfiguration host{.name = name,
                            .interfaces = {},
                            .routes = ReadRoutes(section.List("routes"), section.Path("routes")),
-                           .forwarding = !section.At("forwarding").is_null() && section.Truth("forwarding")};
+                           .forwarding = !section.At("forwarding").is_null() && section.Truth("forwarding"),
+                           .ospf = {}};
     const auto& interfaces = section.At("interfaces");
     if (!interfaces.is_object() || interfaces.empty())
     {
@@ -111,7 +115,11 @@ HostConfiguration ReadHost(const std::string& name, const Json& json, const std:
         {
             Refuse(path, "the netbox has no such station; name one of its stations");
         }
-        host.interfaces.push_back(ReadInterface(interface, path, static_cast<StationId>(found - stations.begin())));
+        host.interfaces.push_back(ReadInterface(interface, path, station, static_cast<StationId>(found - stations.begin())));
+    }
+    if (const auto& ospf = section.At("ospf"); !ospf.is_null())
+    {
+        host.ospf = ReadOspf(ospf, section.Path("ospf"), host.interfaces);
     }
     section.Finish();
     return host;
@@ -120,7 +128,7 @@ HostConfiguration ReadHost(const std::string& name, const Json& json, const std:
 } // namespace
 
 /// Hosts: an end of the network with IP, UDP and TCP, and the traffic that they send and receive.
-class EndpointsSegment : public Segment
+class EndpointsSegment : public Segment, public CarrierObserver
 {
   public:
     explicit EndpointsSegment(const SegmentSetup& setup);
@@ -132,6 +140,8 @@ class EndpointsSegment : public Segment
     void Prepare() override;
     void Begin() override;
     void Reset() override;
+    bool Ready() const override;
+    void SetCarrier(StationId station, bool carrier) override;
 
     bool IsEnd() const override
     {
@@ -189,7 +199,7 @@ void EndpointsSegment::MakeHosts(const Json& hosts, const SegmentSetup& setup)
             }
         }
         auto& host = m_hosts.emplace_back(
-            configuration, m_frames, FIRST_STREAM + STREAMS_OF_HOST * static_cast<std::int64_t>(m_hosts.size()));
+            configuration, m_frames, setup.announcements, FIRST_STREAM + STREAMS_OF_HOST * static_cast<std::int64_t>(m_hosts.size()));
         for (const auto& interface : configuration.interfaces)
         {
             m_hostOf[interface.station] = &host;
@@ -298,6 +308,16 @@ void EndpointsSegment::Reset()
     {
         flow->Reset();
     }
+}
+
+bool EndpointsSegment::Ready() const
+{
+    return std::ranges::all_of(m_hosts, &Host::Ready);
+}
+
+void EndpointsSegment::SetCarrier(StationId station, bool carrier)
+{
+    m_hostOf[station]->SetCarrier(station, carrier);
 }
 
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)

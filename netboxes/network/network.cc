@@ -105,9 +105,10 @@ void Network::BeginWhenReady()
     }
     else
     {
-        throw std::runtime_error("netbox " + m_configuration.netboxes[static_cast<std::size_t>(late - m_netboxes.begin())].name +
+        throw std::runtime_error("node " + m_configuration.netboxes[static_cast<std::size_t>(late - m_netboxes.begin())].name +
                                  " is not ready after " + std::to_string(m_configuration.patience / 1'000'000'000) +
-                                 " s: not all of its stations have found their way into the network");
+                                 " s: stations have not found their way into the network, or OSPF "
+                                 "lacks neighbours or routes");
     }
 }
 

@@ -52,6 +52,12 @@ def command(neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
     return (*_PROGRAM, str(neighbours), *networks)
 
 
+def awaited(command: Sequence[str]) -> tuple[int, list[str]]:
+    """The neighbours and networks that a node waits for whose command is such a one."""
+    _, _, _, neighbours, *networks = command
+    return int(neighbours), networks
+
+
 def waits_for(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether two commands of a node differ only in what it waits for when it starts."""
     return tuple(before[:3]) == tuple(after[:3]) == _PROGRAM

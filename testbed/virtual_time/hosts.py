@@ -11,7 +11,7 @@ from typing import Any
 from applications.virtual_traffic import FlowEnd
 from contracts.plan import NodePlan
 from testbed.nodes import frr, routers
-from testbed.plans.routing import RoutesUnknown, Routing
+from testbed.nodes.frr_ospf import ospf_of
 
 
 def is_endpoint(node: NodePlan) -> bool:
@@ -19,33 +19,24 @@ def is_endpoint(node: NodePlan) -> bool:
     return node.kind == "host" or (node.kind == "router" and not routers.is_click(node))
 
 
-def routes_of(node: NodePlan, routing: Routing) -> list[tuple[str, str]]:
-    """Destination and gateway of each route: those it was given, and where it speaks OSPF those that this finds while all is up.
-
-    Raises RoutesUnknown.
-    """
-    given = [(route.destination, route.gateway) for route in node.routes]
-    if frr.CONFIGURATION not in node.files:
-        return given
-    own = [ipaddress.ip_interface(text).network for port in node.interfaces for text in port.addresses]
-    found = []
-    for network in routing.networks():
-        hops = routing.next_hops(node.name, network[1])
-        if hops and network not in own:
-            found.append((str(network), str(min(hops)[1])))
-    return [*given, *found]
+def _given(node: NodePlan) -> list[tuple[str, str]]:
+    """Destination and gateway of each route that it was given, also by FRRouting's configuration."""
+    static = _frr_routes(node).static
+    return [*((route.destination, route.gateway) for route in node.routes), *((str(to), gateway) for to, gateway in static)]
 
 
-def is_known(node: NodePlan, routing: Routing) -> bool:
-    """Whether it can be said before what routes it will have."""
-    try:
-        routes_of(node, routing)
-    except RoutesUnknown:
-        return False
-    return True
+def _frr_routes(node: NodePlan) -> frr.Routes:
+    interfaces = {port.name: [ipaddress.ip_interface(text) for text in port.addresses] for port in node.interfaces}
+    return frr.read_routes(node.files.get(frr.CONFIGURATION, ""), interfaces)
 
 
-def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Sequence[FlowEnd], folder: Path) -> dict[str, Any]:
+def is_known(node: NodePlan) -> bool:
+    """Whether its routes are static, by way of a gateway, or OSPF's."""
+    routes = _frr_routes(node)
+    return not routes.others and not any(gateway in {port.name for port in node.interfaces} for _, gateway in routes.static)
+
+
+def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd], folder: Path) -> dict[str, Any]:
     """What the segment is told (netboxes/endpoints/README.md).
 
     `mtus` are those of the wires by name; `folder` is the node's, for logs of its flows.
@@ -57,8 +48,9 @@ def parameters(node: NodePlan, routing: Routing, mtus: dict[str, int], ends: Seq
                     port.name: {"mac": port.mac, "addresses": list(port.addresses), "mtu": mtus[port.wire]}
                     for port in node.interfaces
                 },
-                "routes": [{"destination": to, "gateway": gateway} for to, gateway in routes_of(node, routing)],
+                "routes": [{"destination": to, "gateway": gateway} for to, gateway in _given(node)],
                 "forwarding": node.forwards,
+                "ospf": ospf_of(node),
             }
         },
         "flows": [{**end, "log": str(folder / end["log"])} if "log" in end else end for end in _of_host(node.name, ends)],

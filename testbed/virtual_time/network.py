@@ -18,7 +18,6 @@ from netboxes.live_limits import live_limits_of_program
 from results.capture import SNAPSHOT_BYTES, file_name
 from testbed.labs.measuring import SAMPLE_S
 from testbed.nodes import routers
-from testbed.plans.routing import Routing
 from testbed.virtual_time import hosts
 
 #: Time 0 of all simulations, as ns since 1970: the year 2000. The same in each run, so that the same seed gives the same files.
@@ -44,7 +43,6 @@ class VirtualNetwork:
     """A plan in virtual time. All files are below `folder`, for as long as it runs."""
 
     plan: Plan
-    routing: Routing
     ends: Sequence[FlowEnd]
     folder: Path
 
@@ -110,7 +108,7 @@ class VirtualNetwork:
         return {
             "technology": "endpoints",
             "stations": [{"name": port.name, "port": self._port(node, port.name)} for port in node.interfaces],
-            "parameters": hosts.parameters(node, self.routing, self.plan.mtus(), self.ends, self.folder / NODES / node.name),
+            "parameters": hosts.parameters(node, self.plan.mtus(), self.ends, self.folder / NODES / node.name),
             "live": live_limits_of_program("endpoints"),
         }
 

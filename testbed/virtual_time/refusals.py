@@ -13,7 +13,6 @@ from contracts.plan import Plan
 from system.user_privileges import as_user
 from testbed.description.topology import Topology
 from testbed.description.yaml_source import Location, read
-from testbed.plans.routing import Routing
 from testbed.virtual_time.hosts import is_known
 
 _IN_REAL_TIME = "or run it in real time, without --virtual"
@@ -23,10 +22,10 @@ _IN_REAL_TIME = "or run it in real time, without --virtual"
 Traffic = Mapping[str, VirtualTraffic | None]
 
 
-def refusals(topology: Topology, plan: Plan, routing: Routing, traffic: Traffic) -> Iterator[BadInput]:
+def refusals(topology: Topology, plan: Plan, traffic: Traffic) -> Iterator[BadInput]:
     """None, where all of it runs in virtual time."""
     problems = [
-        *_of_nodes(topology, plan, routing),
+        *_of_nodes(topology, plan),
         *_of_traffic(plan, traffic),
         *_of_tcp_ports(traffic),
         *_of_events(plan),
@@ -38,7 +37,7 @@ def refusals(topology: Topology, plan: Plan, routing: Routing, traffic: Traffic)
             yield source.bad(location, cause, f"{remedy}, {_IN_REAL_TIME}", key=True)
 
 
-def _of_nodes(topology: Topology, plan: Plan, routing: Routing) -> Iterator[tuple[Location, str, str]]:
+def _of_nodes(topology: Topology, plan: Plan) -> Iterator[tuple[Location, str, str]]:
     for name in topology.switches:
         yield (
             ("switches", name),
@@ -53,17 +52,11 @@ def _of_nodes(topology: Topology, plan: Plan, routing: Routing) -> Iterator[tupl
         if host.start is not None:
             yield ("hosts", name, "start"), f"host {name} starts a program, which takes real time", "leave `start` out"
     for name, router in topology.routers.items():
-        if router.ospf is not None and topology.events:
-            yield (
-                ("routers", name, "ospf"),
-                f"router {name} speaks OSPF, whose routes follow what events do in real time only",
-                "give it static routes, or leave the events out",
-            )
-        if router.engine == "linux" and not is_known(plan.node(name), routing):
+        if router.engine == "linux" and not is_known(plan.node(name)):
             yield (
                 ("routers", name),
-                f"router {name} finds its routes by a protocol of FRRouting that there is in real time only",
-                "give it static routes",
+                f"router {name} finds its routes in a way of FRRouting that there is in real time only",
+                "give it OSPF, or static routes by the addresses of gateways",
             )
 
 
