@@ -63,6 +63,8 @@ class Technology(BaseModel):
     SMALLEST_ON_MEDIUM: ClassVar[int] = 64
     #: Frames begin in it: where test traffic comes from, also where `streams` cannot tell how much.
     EMITS: ClassVar[bool] = False
+    #: It can lose its power and be started anew while the virtual time of its network goes on.
+    STARTS_ANEW: ClassVar[bool] = True
     #: Frames end in it: where test traffic goes.
     ABSORBS: ClassVar[bool] = False
 

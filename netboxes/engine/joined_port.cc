@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "joined_port.h"
 
+#include "carrier.h"
 #include "netbox.h"
 
 namespace netboxit
@@ -31,6 +32,15 @@ void JoinedPort::Join(WireEndpoint& other)
     m_other = &other;
 }
 
+void JoinedPort::SetCarrier(bool carrier)
+{
+    m_carrier = carrier;
+    if (auto* const observer = dynamic_cast<CarrierObserver*>(&m_netbox->TheSegment()))
+    {
+        observer->SetCarrier(m_station, carrier);
+    }
+}
+
 int JoinedPort::Descriptor() const
 {
     return -1;
@@ -43,6 +53,11 @@ std::size_t JoinedPort::Receive(std::span<Reception>)
 
 void JoinedPort::Send(std::span<Departure> departures, std::int64_t stamp)
 {
+    if (!m_carrier)
+    {
+        counters.sendDrops += departures.size();
+        return;
+    }
     for (auto& departure : departures)
     {
         Capture(stamp, departure.slot->bytes);

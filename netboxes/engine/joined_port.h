@@ -22,8 +22,6 @@ class JoinedPort : public Port, public WireEndpoint
 
     /// Its netbox, and which station it is there.
     void BelongTo(Netbox& netbox, StationId station, VirtualWires& wires);
-    /// Whatever leaves here comes to `other`.
-    void Join(WireEndpoint& other);
 
     /// From now on frames go to its capture, if it has one.
     void BeginCapture()
@@ -40,6 +38,8 @@ class JoinedPort : public Port, public WireEndpoint
     void Arrive(Bytes frame, std::int64_t stamp) override;
     void Enter() override;
     const std::string& WireName() const override;
+    void Join(WireEndpoint& other) override;
+    void SetCarrier(bool carrier) override;
 
   private:
     void Capture(std::int64_t stamp, Bytes frame);
@@ -52,6 +52,7 @@ class JoinedPort : public Port, public WireEndpoint
     VirtualWires* m_wires{};
     std::size_t m_number{};
     WireEndpoint* m_other{};
+    bool m_carrier{true};
     std::deque<Reception> m_arrived;
 };
 

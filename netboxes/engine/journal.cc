@@ -70,6 +70,15 @@ void Journal::Announce(std::string_view event, std::optional<StationId> station,
     }
     m_latest.push_back(line);
     Add(line);
+    m_notice(event, station ? m_stations.at(*station) : std::string());
+}
+
+void Journal::End()
+{
+    Write();
+    m_next.Cancel();
+    m_path.clear();
+    m_notice = [](auto, const auto&) {};
 }
 
 Json Journal::Latest() const

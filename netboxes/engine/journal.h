@@ -7,6 +7,7 @@
 #include "event_queue.h"
 
 #include <deque>
+#include <functional>
 
 namespace netboxit
 {
@@ -28,6 +29,15 @@ class Journal : public Announcements
     void Begin(const Segment& segment, std::optional<std::int64_t> interval);
 
     void Announce(std::string_view event, std::optional<StationId> station, const Json& details) override;
+
+    /// `notice` is called with what is announced, and the name of the station that it is said of, empty without one.
+    void Notice(std::function<void(std::string_view event, const std::string& station)> notice)
+    {
+        m_notice = std::move(notice);
+    }
+
+    /// Writes what is pending; nothing comes to the file any more.
+    void End();
 
     /// The latest announcements, oldest first, at most LATEST.
     Json Latest() const;
@@ -75,6 +85,7 @@ class Journal : public Announcements
     std::uint64_t m_written{0}; ///< bytes
     std::uint64_t m_dropped{0};
     std::deque<Json> m_latest;
+    std::function<void(std::string_view, const std::string&)> m_notice{[](auto, const auto&) {}};
 };
 
 } // namespace netboxit

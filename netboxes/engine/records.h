@@ -72,6 +72,12 @@ class RecordFile
     /// Writes a few kilobytes at the most.
     void WritePiece();
     void WriteAll();
+    /// Writes all, and keeps no more.
+    void End()
+    {
+        WriteAll();
+        m_ring.clear();
+    }
 
     std::uint64_t Written() const
     {

@@ -20,6 +20,10 @@ class WireEndpoint
     virtual void Arrive(Bytes frame, std::int64_t stamp) = 0;
     /// The frame that has waited longest enters.
     virtual void Enter() = 0;
+    /// Whatever leaves here comes to `other` from now on.
+    virtual void Join(WireEndpoint& other) = 0;
+    /// Without a carrier nothing leaves here. Both ends of a wire have it, or none.
+    virtual void SetCarrier(bool carrier) = 0;
     /// Node and port, for messages.
     virtual const std::string& WireName() const = 0;
 };

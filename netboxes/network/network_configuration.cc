@@ -28,6 +28,10 @@ Configuration ReadNetbox(const Json& json, const std::string& path)
         {
             throw BadConfiguration("duration_s, start_s: say them of the network, for all netboxes");
         }
+        if (!netbox.changes.empty())
+        {
+            throw BadConfiguration("events: say them of the network, for all netboxes");
+        }
         return netbox;
     }
     catch (const BadConfiguration& error)
@@ -43,8 +47,7 @@ RouterConfiguration ReadRouter(const Json& json, const std::string& path)
                                .configuration = router.Text("configuration"),
                                .defines = {},
                                .interfaces = {},
-                               .statistics = router.TextOr("statistics", ""),
-                               .writes = {}};
+                               .statistics = router.TextOr("statistics", "")};
     const auto& defines = router.At("defines");
     for (const auto& [name, value] : defines.items())
     {
@@ -62,15 +65,6 @@ RouterConfiguration ReadRouter(const Json& json, const std::string& path)
         }
         result.interfaces.push_back(interface);
     }
-    for (const auto& written : router.List("writes"))
-    {
-        Section write(written, router.Path("writes[" + std::to_string(result.writes.size()) + "]"));
-        result.writes.push_back({std::llround(write.NumberOr("at_s", 0, 0, LONGEST_S) * NS),
-                                 write.Text("element"),
-                                 write.Text("handler"),
-                                 write.TextOr("value", "")});
-        write.Finish();
-    }
     router.Finish();
     return result;
 }
@@ -82,6 +76,86 @@ WireEndName ReadEnd(const Json& json, const std::string& path)
         throw BadConfiguration(path + R"(: is )" + json.dump() + R"(, not ["node", "port"])");
     }
     return {json[0], json[1]};
+}
+
+std::size_t ReadNumber(Section& section, const std::string& key, std::size_t of)
+{
+    const auto& value = section.At(key);
+    if (!value.is_number_unsigned() || value.get<std::size_t>() >= of)
+    {
+        section.Refuse(key, "is " + value.dump() + ", not a number below " + std::to_string(of));
+    }
+    return value;
+}
+
+Change ReadChange(Section& event, std::size_t wires)
+{
+    if (!event.At("netbox").is_null())
+    {
+        return ParameterChange{event.Text("netbox"), event.Text("parameter"), event.At("value")};
+    }
+    if (!event.At("wire").is_null())
+    {
+        return WireChange{ReadNumber(event, "wire", wires), event.Truth("up")};
+    }
+    if (!event.At("node").is_null())
+    {
+        return PowerChange{event.Text("node"), event.Truth("power")};
+    }
+    if (!event.At("configuration").is_null())
+    {
+        return ConfigurationChange{event.Text("router"), event.Text("configuration")};
+    }
+    return HandlerWrite{event.Text("router"), event.TextOr("element", ""), event.Text("handler"), event.TextOr("value", "")};
+}
+
+Condition ReadCondition(const Json& json, const std::string& path, std::size_t events)
+{
+    Section section(json, path);
+    Condition condition{.words = section.TextOr("words", path),
+                        .netbox = section.TextOr("netbox", ""),
+                        .station = section.TextOr("station", ""),
+                        .happens = section.TextOr("happens", ""),
+                        .silent = std::llround(section.NumberOr("silent_s", 0, 0, LONGEST_S) * NS),
+                        .after = {},
+                        .within = {}};
+    for (const auto& number : section.List("after"))
+    {
+        if (!number.is_number_unsigned() || number.get<std::size_t>() >= events)
+        {
+            section.Refuse("after", "has " + number.dump() + ", which is no event");
+        }
+        condition.after.push_back(number);
+    }
+    if (!section.At("within_s").is_null())
+    {
+        condition.within = std::llround(section.NumberOr("within_s", 0, 0, LONGEST_S) * NS);
+    }
+    section.Finish();
+    return condition;
+}
+
+void ReadEvents(Section& root, NetworkConfiguration& result)
+{
+    const auto& events = root.List("events");
+    for (const auto& condition : root.List("conditions"))
+    {
+        const auto path = "conditions[" + std::to_string(result.conditions.size()) + "]";
+        result.conditions.push_back(ReadCondition(condition, path, events.size()));
+    }
+    for (const auto& json : events)
+    {
+        Section section(json, "events[" + std::to_string(result.events.size()) + "]");
+        NetworkEvent event{.at = std::llround(section.NumberOr("at_s", 0, 0, LONGEST_S) * NS),
+                           .condition = {},
+                           .change = ReadChange(section, result.wires.size())};
+        if (!section.At("when").is_null())
+        {
+            event.condition = ReadNumber(section, "when", result.conditions.size());
+        }
+        section.Finish();
+        result.events.push_back(std::move(event));
+    }
 }
 
 } // namespace
@@ -123,6 +197,8 @@ NetworkConfiguration ReadNetworkConfiguration(const Json& json)
         }
         result.wires.push_back({ReadEnd(wire[0], path + "[0]"), ReadEnd(wire[1], path + "[1]")});
     }
+    ReadEvents(root, result);
+    result.made = root.TextOr("made", "");
     root.Finish();
     return result;
 }

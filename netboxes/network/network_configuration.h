@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <variant>
 
 namespace netboxit
 {
@@ -16,13 +17,63 @@ struct WireEndName
     std::string port;
 };
 
-/// A value that a handler of a router's element is given at a simulated time.
-struct ScheduledWrite
+/// A live parameter of a netbox is set.
+struct ParameterChange
 {
-    std::int64_t at{}; ///< ns
+    std::string netbox;
+    std::string parameter;
+    Json value;
+};
+
+/// A handler of an element of a Click router is given a value.
+struct HandlerWrite
+{
+    std::string router;
     std::string element;
     std::string handler;
     std::string value;
+};
+
+/// Another configuration takes over in a Click router.
+struct ConfigurationChange
+{
+    std::string router;
+    std::string text;
+};
+
+/// A wire is unplugged, or plugged in again.
+struct WireChange
+{
+    std::size_t wire; ///< its number
+    bool up;
+};
+
+/// A node loses its power, or gets it back and starts anew.
+struct PowerChange
+{
+    std::string node;
+    bool on;
+};
+
+using Change = std::variant<ParameterChange, HandlerWrite, ConfigurationChange, WireChange, PowerChange>;
+
+struct NetworkEvent
+{
+    std::int64_t at{}; ///< ns, of the network's time or since its condition came true
+    std::optional<std::size_t> condition;
+    Change change;
+};
+
+/// What events wait for: one of what a netbox says, a station by which nothing leaves, and other events.
+struct Condition
+{
+    std::string words; ///< for messages
+    std::string netbox;
+    std::string station; ///< empty: any
+    std::string happens; ///< in the netbox's journal; empty: it waits for something else
+    std::int64_t silent{}; ///< nothing has left by the station for so long, ns; 0: it waits for something else
+    std::vector<std::size_t> after; ///< the events that are to be over
+    std::optional<std::int64_t> within; ///< the run fails when it has not come true by then, ns of the network's time
 };
 
 /// A Click router.
@@ -33,7 +84,6 @@ struct RouterConfiguration
     std::map<std::string, std::string> defines; ///< its variables; IAN_ETH has the Ethernet address of interface `ian`
     std::vector<std::string> interfaces;
     std::string statistics; ///< path, empty: none
-    std::vector<ScheduledWrite> writes;
 };
 
 /// What `network.json` says (netboxes/network/README.md).
@@ -52,6 +102,9 @@ struct NetworkConfiguration
     std::vector<Configuration> netboxes;
     std::vector<RouterConfiguration> routers;
     std::vector<std::array<WireEndName, 2>> wires;
+    std::vector<NetworkEvent> events;
+    std::vector<Condition> conditions;
+    std::string made; ///< path of a file that has a line [number of the event, s of the network's time] for each that was made; empty: none
 };
 
 /// Reads a network's configuration; throws BadConfiguration.

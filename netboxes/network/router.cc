@@ -21,14 +21,23 @@ Router::Router(const RouterConfiguration& configuration,
     {
         m_interfaces.emplace(name, std::make_unique<RouterInterface>(*this, configuration.name, name, wires));
     }
+    Start();
+}
+
+void Router::Start()
+{
     try
     {
-        m_click = std::make_unique<click::ClickRouter>(*this, configuration.configuration, configuration.defines);
+        m_click = std::make_unique<click::ClickRouter>(*this, m_configuration.configuration, m_configuration.defines);
         m_click->Open(std::chrono::milliseconds::zero());
+        if (m_swapped)
+        {
+            m_click->Swap(*m_swapped);
+        }
     }
     catch (const std::exception& error)
     {
-        throw BadConfiguration("router " + configuration.name + ": " + error.what());
+        throw BadConfiguration("router " + m_configuration.name + ": " + error.what());
     }
     m_next = ns3::Simulator::ScheduleNow(&Router::Wake, this);
 }
@@ -65,28 +74,58 @@ void Router::Run()
     }
 }
 
-void Router::Begin()
+void Router::Write(const HandlerWrite& write)
 {
-    for (const auto& write : m_configuration.writes)
+    if (m_click == nullptr)
     {
-        ns3::Simulator::Schedule(
-            ns3::NanoSeconds(write.at),
-            [this, &write]
-            {
-                const auto answer = m_click->WriteHandler(write.element, write.handler, write.value);
-                if (!answer.done)
-                {
-                    throw BadConfiguration("router " + m_configuration.name + ": " + write.element + "." + write.handler +
-                                           " does not take " + write.value + ": " + answer.messages);
-                }
-                Run();
-            });
+        throw std::runtime_error("router " + m_configuration.name + " has no power, so no handler can be written");
+    }
+    const auto answer = m_click->WriteHandler(write.element, write.handler, write.value);
+    if (!answer.done)
+    {
+        throw std::runtime_error("router " + m_configuration.name + ": " + write.element + "." + write.handler +
+                                 " does not take " + write.value + ": " + answer.messages);
+    }
+    Run();
+}
+
+void Router::Swap(const std::string& text)
+{
+    if (m_click == nullptr)
+    {
+        throw std::runtime_error("router " + m_configuration.name + " has no power, so no configuration can take over");
+    }
+    try
+    {
+        m_click->Swap(text);
+    }
+    catch (const std::exception& error)
+    {
+        throw std::runtime_error("router " + m_configuration.name + ": " + error.what());
+    }
+    m_swapped = text;
+    Run();
+}
+
+void Router::SetPower(bool on)
+{
+    if (on && m_click == nullptr)
+    {
+        Start();
+    }
+    else if (!on)
+    {
+        m_next.Cancel();
+        m_click.reset();
     }
 }
 
 void Router::Conclude()
 {
-    WriteJson(m_configuration.statistics, Json::parse(m_click->Statistics()), "statistics");
+    if (m_click != nullptr)
+    {
+        WriteJson(m_configuration.statistics, Json::parse(m_click->Statistics()), "statistics");
+    }
 }
 
 nanoseconds Router::Now() const

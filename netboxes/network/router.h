@@ -27,8 +27,12 @@ class Router : public click::Surroundings
     /// Gives Click what has entered, and the time, and comes again when Click wants to.
     void Run();
 
-    /// The network's time begins: its handlers are written at their times from now on.
-    void Begin();
+    /// Throws std::runtime_error with what Click says where it does not take it.
+    void Write(const HandlerWrite& write);
+    /// Another configuration takes over, also when it is started again. Throws as click::ClickRouter::Swap.
+    void Swap(const std::string& text);
+    /// Without power it is nobody; with it, it starts anew.
+    void SetPower(bool on);
 
     /// Writes its statistics, if they have a path.
     void Conclude();
@@ -41,6 +45,7 @@ class Router : public click::Surroundings
     /// How often Click, which counts in microseconds, may want to come again at the next one; 256 tasks each time.
     static constexpr unsigned MOST_WITHOUT_REST = 10'000;
 
+    void Start();
     void Wake();
 
     const RouterConfiguration& m_configuration;
@@ -48,6 +53,7 @@ class Router : public click::Surroundings
     const Clock& m_clock;
     std::map<std::string, std::unique_ptr<RouterInterface>> m_interfaces;
     std::unique_ptr<click::ClickRouter> m_click;
+    std::optional<std::string> m_swapped; ///< the configuration that took over last
     ns3::EventId m_next;
     std::int64_t m_last{-1};
     unsigned m_withoutRest{0};

@@ -48,6 +48,11 @@ class RouterInterface::Opened : public click::Device
 
     void Send(Bytes frame) override
     {
+        if (!m_interface.m_carrier)
+        {
+            ++m_statistics.sendDrops;
+            return;
+        }
         ++m_statistics.sent;
         m_interface.m_other->Arrive(frame, m_interface.m_router.Now().count());
     }

@@ -19,18 +19,22 @@ class RouterInterface : public WireEndpoint
   public:
     RouterInterface(Router& router, const std::string& node, const std::string& name, VirtualWires& wires);
 
-    /// Whatever leaves here comes to `other`.
-    void Join(WireEndpoint& other)
-    {
-        m_other = &other;
-    }
-
     /// It for Click; at most one at a time.
     std::unique_ptr<click::Device> Open();
 
     void Arrive(Bytes frame, std::int64_t stamp) override;
     void Enter() override;
     const std::string& WireName() const override;
+
+    void Join(WireEndpoint& other) override
+    {
+        m_other = &other;
+    }
+
+    void SetCarrier(bool carrier) override
+    {
+        m_carrier = carrier;
+    }
 
   private:
     class Opened;
@@ -40,6 +44,7 @@ class RouterInterface : public WireEndpoint
     VirtualWires& m_wires;
     std::size_t m_number;
     WireEndpoint* m_other{};
+    bool m_carrier{true};
     Opened* m_opened{};
     std::deque<std::vector<std::uint8_t>> m_arrived;
 };

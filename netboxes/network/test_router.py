@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_interface
 from pathlib import Path
 from typing import Any
@@ -14,24 +15,26 @@ import pytest
 from contracts.installation import CHECKOUT
 from netboxes.engine.neighbour_frames import arp_reply, arp_request
 from netboxes.engine.virtual import Emulation, EmulationFailed, Netbox, TimedFrame, checksum, ethernet, mac, udp
-from netboxes.network.virtual_network import ClickRouter, End, Write, emulate_network
+from netboxes.network.virtual_network import ClickRouter, End, emulate_network
 
 #: The router's own addresses and that of the host at the right, as virtual.address counts them: 10.0.0.200, 10.0.1.200, 10.0.1.2.
 LEFT, RIGHT, HOST = 200, 456, 258
 LINE_S = 0.001
 
 
-def click(configuration: Path, writes: tuple[Write, ...] = (), **more: str) -> ClickRouter:
+def click(configuration: Path, **more: str) -> ClickRouter:
     """A router between 10.0.0.0/24 behind its interface a, and 10.0.1.0/24 behind b."""
     defines = dict(more)
     for name, address, number in (("A", "10.0.0.200/24", LEFT), ("B", "10.0.1.200/24", RIGHT)):
         interface = ip_interface(address)
         defines |= {f"{name}_DEV": name.lower(), f"{name}_IP": str(interface.ip), f"{name}_NET": str(interface.network)}
         defines[f"{name}_ETH"] = mac(number).hex(":")
-    return ClickRouter(configuration, defines, ("a", "b"), writes)
+    return ClickRouter(configuration, defines, ("a", "b"))
 
 
-def routed(router: ClickRouter, frames: list[TimedFrame], seconds: float = 3.0) -> dict[str, Emulation]:
+def routed(
+    router: ClickRouter, frames: list[TimedFrame], seconds: float = 3.0, events: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Emulation]:
     """Two lines of 1 ms with a router between them; `frames` enter at the left. The host at the right has told its address."""
     line: dict[str, Any] = {"delay": LINE_S}
     boxes = {
@@ -39,7 +42,7 @@ def routed(router: ClickRouter, frames: list[TimedFrame], seconds: float = 3.0) 
         "right": Netbox("loopwire", ("x", "y"), line, {"y": [(0.5, arp_reply(HOST, RIGHT))]}),
     }
     wires: list[tuple[End, End]] = [(("left", "y"), ("router", "a")), (("router", "b"), ("right", "x"))]
-    return emulate_network(boxes, wires, seconds, routers={"router": router})
+    return emulate_network(boxes, wires, seconds, routers={"router": router}, events=events)
 
 
 def to_router(number: int = 0, payload: int = 100) -> bytes:
@@ -81,8 +84,9 @@ def test_what_waits_in_a_router_leaves_at_its_rate_and_a_handler_changes_it() ->
     """Frames of 542 bytes, offered twice as fast as 1 Mbit/s takes them; at 2 s, it becomes 500 kbit/s."""
     gap_s = 542 * 8 / 2e6
     offered = [(1.0 + i * gap_s, to_router(i, 500)) for i in range(600)]
-    router = click(CHECKOUT / "click/shaping.click", (Write(1.5, "b_shaper", "rate", "500kbps"),), B_RATE="1Mbps", QUEUE="1000")
-    times = np.array([time for time, _ in routed(router, offered, 4.0)["right"].received["y"]])
+    router = click(CHECKOUT / "click/shaping.click", B_RATE="1Mbps", QUEUE="1000")
+    slower = {"at_s": 1.5, "router": "router", "element": "b_shaper", "handler": "rate", "value": "500kbps"}
+    times = np.array([time for time, _ in routed(router, offered, 4.0, [slower])["right"].received["y"]])
     for start, end, rate in ((1.1, 2.0, 1e6), (2.1, 4.0, 5e5)):
         within = times[(times > start) & (times < end)]
         # Click's shapers count milliseconds: single gaps are not exact.
@@ -116,6 +120,37 @@ def test_a_bad_configuration_is_told_with_its_place(text: str, message: str, tmp
 
 
 def test_a_write_that_no_handler_takes_ends_the_run_and_says_why() -> None:
-    router = click(CHECKOUT / "click/ip-router.click", (Write(1.0, "nobody", "rate", "1"),))
-    with pytest.raises(EmulationFailed, match=r"router router: nobody\.rate does not take 1: "):
-        routed(router, [(1.0, to_router())])
+    router = click(CHECKOUT / "click/ip-router.click")
+    write = {"at_s": 1.0, "router": "router", "element": "nobody", "handler": "rate", "value": "1"}
+    with pytest.raises(EmulationFailed, match=r"event at 1\.0 s: router router: nobody\.rate does not take 1: "):
+        routed(router, [(1.0, to_router())], events=[write])
+
+
+def passed(events: Sequence[Mapping[str, Any]]) -> set[int]:
+    """In which tenths of a second after 1 s frames arrive that are sent every 10 ms; the network's time begins at 0.5 s."""
+    offered = [(1.0 + i / 100, to_router(i)) for i in range(200)]
+    arrived = routed(click(CHECKOUT / "click/ip-router.click"), offered, 3.5, events)["right"].received["y"]
+    return {int((time - 1.0) * 10) for time, frame in arrived if frame[12:14] == b"\x08\0"}
+
+
+def test_another_configuration_takes_over_and_stays_when_the_router_is_started_again() -> None:
+    discards = "FromDevice($A_DEV) -> Discard; FromDevice($B_DEV) -> Discard; Idle -> ToDevice($A_DEV); Idle -> ToDevice($B_DEV);"
+    swap = {"at_s": 1.0, "router": "router", "configuration": discards}
+    power = [{"at_s": at_s, "node": "router", "power": on} for at_s, on in ((1.2, False), (1.5, True))]
+    assert passed([swap, *power]) == set(range(5))
+
+
+def test_a_configuration_that_is_wrong_ends_the_run_and_says_why() -> None:
+    with pytest.raises(EmulationFailed, match=r"(?s)event at 1\.0 s: router router: .*Nowhere"):
+        passed([{"at_s": 1.0, "router": "router", "configuration": "FromDevice($A_DEV) -> Nowhere;"}])
+
+
+def test_a_router_without_power_forwards_nothing_and_has_forgotten_its_neighbours() -> None:
+    """The host at the right has told its address once, before: the router knows it no more, and nobody answers."""
+    power = [{"at_s": at_s, "node": "router", "power": on} for at_s, on in ((1.0, False), (1.5, True))]
+    assert passed(power) == set(range(5))
+
+
+def test_a_router_whose_wire_is_unplugged_gets_nothing_and_keeps_what_it_knows() -> None:
+    wire = [{"at_s": at_s, "wire": 0, "up": up} for at_s, up in ((1.0, False), (1.5, True))]
+    assert passed(wire) == {*range(5), *range(10, 20)}

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from contracts.installation import BUILD
 from netboxes.engine.virtual import Emulation, Netbox, run_program
@@ -18,23 +19,12 @@ End = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Write:
-    """What a handler of a Click element is given, and when (s)."""
-
-    at_s: float
-    element: str
-    handler: str
-    value: str
-
-
-@dataclass(frozen=True)
 class ClickRouter:
     """A Click router: its configuration, the variables of it, and the interfaces that wires lead to."""
 
     configuration: Path
     defines: Mapping[str, str]
     interfaces: Sequence[str]
-    writes: Sequence[Write] = ()
 
 
 def emulate_network(
@@ -43,12 +33,15 @@ def emulate_network(
     duration_s: float,
     *,
     routers: Mapping[str, ClickRouter] | None = None,
+    events: Sequence[Mapping[str, Any]] = (),
+    conditions: Sequence[Mapping[str, Any]] = (),
     interval_s: float | None = None,
 ) -> dict[str, Emulation]:
     """By name what came out of each netbox, until `duration_s` of simulated time. What leaves at one end of a wire enters at the
     other at the same instant.
 
-    The network's time begins, from which events and writes count, when the first frame enters from outside. Stations without a
+    `events` and `conditions` are those of the network (README.md); the events of netboxes come before them.
+    The network's time begins, from which events count, when the first frame enters from outside. Stations without a
     wire keep what leaves them in `received`. Raises EmulationFailed.
     """
     first_ns = min((netbox.first_ns() for netbox in netboxes.values() if netbox.frames), default=0)
@@ -64,7 +57,9 @@ def emulate_network(
                     "duration_s": duration_s - first_ns / 1e9,
                     "start_s": first_ns / 1e9,
                     "netboxes": [
-                        box.configuration(name, folders[name], interval_s, {s for n, s in joined if n == name})
+                        replace(box, events=()).configuration(
+                            name, folders[name], interval_s, {station for node, station in joined if node == name}
+                        )
                         for name, box in netboxes.items()
                     ],
                     "routers": [
@@ -72,6 +67,15 @@ def emulate_network(
                         for name, router in (routers or {}).items()
                     ],
                     "wires": wires,
+                    "events": [
+                        *(
+                            {"at_s": at_s, "netbox": name, "parameter": parameter, "value": value}
+                            for name, box in netboxes.items()
+                            for at_s, parameter, value in box.events
+                        ),
+                        *events,
+                    ],
+                    "conditions": conditions,
                 }
             )
         )

@@ -177,7 +177,7 @@ void Cell::BeginFrame()
     m_downlinkSymbolsUsed += downlink.symbols;
     m_uplinkSymbolsUsed += uplink.symbols;
     ++m_frame;
-    ns3::Simulator::Schedule(m_layout.Duration() * m_frame - now, &Cell::BeginFrame, this);
+    ns3::Simulator::Schedule(m_firstFrame + m_layout.Duration() * m_frame - now, &Cell::BeginFrame, this);
 }
 
 void Cell::ArriveAtBase(const std::shared_ptr<Sdu>& sdu)

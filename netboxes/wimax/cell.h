@@ -106,6 +106,7 @@ class Cell : public Segment
     BaseDownlink m_baseDownlink;
     ns3::Ptr<ns3::UniformRandomVariable> m_noise;
     UplinkMap m_nextMap; ///< with next-frame relevance: for the uplink subframe to come
+    ns3::Time m_firstFrame{ns3::Simulator::Now()}; ///< when it began
     std::uint64_t m_frame{};
     std::uint64_t m_downlinkSymbolsUsed{};
     std::uint64_t m_uplinkSymbolsUsed{};

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from applications.virtual_traffic import FlowEnd
 from contracts import durable
-from contracts.changes import HandlerWrite, ParameterChange
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
@@ -19,6 +18,7 @@ from results.capture import SNAPSHOT_BYTES, file_name
 from testbed.labs.measuring import SAMPLE_S
 from testbed.nodes import routers
 from testbed.virtual_time import hosts
+from testbed.virtual_time.course import course
 
 #: Time 0 of all simulations, as ns since 1970: the year 2000. The same in each run, so that the same seed gives the same files.
 EPOCH_NS: Final = 946_684_800_000_000_000
@@ -62,6 +62,7 @@ class VirtualNetwork:
             "netboxes": [self._netbox(node) for node in self.plan.nodes if not routers.is_click(node)],
             "routers": [self._router(node) for node in self.plan.nodes if routers.is_click(node)],
             "wires": [[[end.node, end.interface] for end in (wire.left, wire.right)] for wire in self.plan.wires],
+            **course(self.plan, self.folder),
         }
 
     def captures(self) -> list[tuple[str, NodePlan, str]]:
@@ -97,11 +98,6 @@ class VirtualNetwork:
             "live": told["live"],
             "realtime": told["realtime"],
             "records": str(self.folder / NODES / node.name / RECORDS_FILE),
-            "events": [
-                {"at_s": event.at_s, "parameter": event.change.parameter, "value": event.change.value}
-                for event in self.plan.events
-                if isinstance(event.change, ParameterChange) and event.change.netbox == node.name
-            ],
         }
 
     def _host(self, node: NodePlan) -> _Json:
@@ -128,10 +124,4 @@ class VirtualNetwork:
             "defines": routers.defines_in(node.command),
             "interfaces": [port.name for port in node.interfaces],
             "statistics": str(place / STATISTICS_FILE),
-            "writes": [
-                {"at_s": event.at_s, "element": element, "handler": handler, "value": event.change.value}
-                for event in self.plan.events
-                if isinstance(event.change, HandlerWrite) and event.change.router == node.name
-                for element, _, handler in (event.change.handler.rpartition("."),)
-            ],
         }

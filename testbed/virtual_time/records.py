@@ -14,7 +14,6 @@ from typing_extensions import TypedDict
 from applications.virtual_traffic import VirtualTraffic
 from contracts import durable
 from contracts.flow import ApplicationRecord
-from contracts.plan import Plan
 from contracts.run_files import DamagedRun, read
 from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, JOURNAL_FILE, LAB_FILE, STATISTICS_FILE
 from contracts.run_records import CaptureCount, EventRecord, LabRecord, recorded
@@ -22,6 +21,7 @@ from contracts.shapes import OtherShape, shaped
 from contracts.statistics import NetboxStatistics
 from results import journal, pcapng
 from system import node_files
+from testbed.virtual_time.course import made
 from testbed.virtual_time.network import CAPTURES, EPOCH_NS, NODES, TIMES_FILE, VirtualNetwork
 
 #: The last that a stamp can be: the year 2262.
@@ -65,7 +65,7 @@ def write(network: VirtualNetwork, traffic: Mapping[str, VirtualTraffic], folder
     }
     durable.write(folder / LAB_FILE, json.dumps(lab, indent=1) + "\n")
     durable.write(folder / CAPTURES / COUNTS_FILE, json.dumps(_captured(network, folder), indent=2) + "\n")
-    lines = list(_events(network.plan, over_s))
+    lines = list(_events(network, over_s))
     if lines:
         durable.write(folder / EVENTS_FILE, "".join(json.dumps(line) + "\n" for line in lines))
     for entry in network.plan.traffic:
@@ -124,13 +124,13 @@ def _captured(network: VirtualNetwork, folder: Path) -> list[CaptureCount]:
     return counts
 
 
-def _events(plan: Plan, over_s: float) -> Iterator[EventRecord]:
+def _events(network: VirtualNetwork, over_s: float) -> Iterator[EventRecord]:
     """In virtual time nothing is late, and nothing takes time."""
-    for event in sorted(plan.events, key=lambda event: event.at_s):
-        if event.at_s < over_s:
-            change = recorded(event.change, event.change.words())
-            yield cast("EventRecord", {"at_s": event.at_s, "late_ms": 0.0, "took_ms": 0.0, **change, "error": None})
-    for entry in plan.traffic:
+    for at_s, event in made(network.plan, network.folder):
+        why = f" ({event.when.words()})" if event.when else ""
+        change = recorded(event.change, event.change.words() + why)
+        yield cast("EventRecord", {"at_s": at_s, "late_ms": 0.0, "took_ms": 0.0, **change, "error": None})
+    for entry in network.plan.traffic:
         start_s = entry.options.get("start", 0.0)
         if start_s < over_s:
             yield EventRecord(

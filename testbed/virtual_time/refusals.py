@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from applications.registry import applications
 from applications.virtual_traffic import FlowEnd, VirtualTraffic
-from contracts.changes import HandlerWrite, ParameterChange
+from contracts.changes import Change, FreezeChange, PowerChange
 from contracts.errors import BadInput
 from contracts.plan import Plan
 from system.user_privileges import as_user
+from testbed.description.targets import Targets
 from testbed.description.topology import Topology
 from testbed.description.yaml_source import Location, read
 from testbed.virtual_time.hosts import is_known
@@ -28,7 +29,7 @@ def refusals(topology: Topology, plan: Plan, traffic: Traffic) -> Iterator[BadIn
         *_of_nodes(topology, plan),
         *_of_traffic(plan, traffic),
         *_of_tcp_ports(traffic),
-        *_of_events(plan),
+        *_of_events(topology, plan),
     ]
     if problems:
         with as_user():
@@ -94,9 +95,27 @@ def _own_ports(end: FlowEnd) -> range:
     return range(first, first + end.get("parallel", 1))
 
 
-def _of_events(plan: Plan) -> Iterator[tuple[Location, str, str]]:
-    for event in plan.events:
-        if event.when is not None:
-            yield ("events",), f"an event waits {event.when.words()}, which there is in real time only", "say when by `at`"
-        elif not isinstance(event.change, ParameterChange | HandlerWrite):
-            yield ("events",), f"an event ({event.change.words()}) is one that there is in real time only", "leave it out"
+def _of_events(topology: Topology, plan: Plan) -> Iterator[tuple[Location, str, str]]:
+    """Each at its event."""
+    targets = Targets.of(plan.nodes, plan.wires, plan.equipment)
+    context = {"folder": topology.path.resolve().parent}
+    for number, event in enumerate(topology.events):
+        reasons = (_why_not(step.change, targets) for step in event.sequence(targets, context).steps)
+        if reason := next(filter(None, reasons), None):
+            yield ("events", number), *reason
+
+
+def _why_not(change: Change, targets: Targets) -> tuple[str, str] | None:
+    """Cause and remedy where a change takes time of the machine, or what ns-3 cannot do."""
+    if isinstance(change, FreezeChange):
+        return (
+            f"netbox {change.netbox} is to have no time to compute, of which virtual time needs none",
+            "unplug its wires instead",
+        )
+    netbox = targets.netboxes.get(change.node) if isinstance(change, PowerChange) else None
+    if netbox is not None and not netbox.technology.STARTS_ANEW:
+        return (
+            f"a netbox of {netbox.of} is to lose its power, which ns-3 cannot start anew while virtual time goes on",
+            "unplug its wires or have its links fade instead",
+        )
+    return None
