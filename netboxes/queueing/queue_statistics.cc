@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "queue_statistics.h"
 
-#include <algorithm>
-
 namespace netboxit::queueing
 {
 
@@ -14,13 +12,7 @@ void QueueStatistics::Dropped(Loss reason)
 Json QueueStatistics::Read(std::size_t packets, std::uint64_t bytes, std::int64_t now) const
 {
     auto lengths = m_lengths;
-    lengths[PlaceOf(m_length)] += now - m_since;
-    Json told = Json::array();
-    const auto last = std::ranges::find_if(lengths.rbegin(), lengths.rend(), [](std::int64_t time) { return time > 0; });
-    for (auto length = lengths.begin(); length != last.base(); ++length)
-    {
-        told.push_back(static_cast<double>(*length) / 1e9);
-    }
+    lengths.Add(m_length, std::max<std::int64_t>(now - m_since, 0));
     return {{"packets", packets},
             {"bytes", bytes},
             {"delay_s", static_cast<double>(m_delay) / 1e9},
@@ -28,13 +20,14 @@ Json QueueStatistics::Read(std::size_t packets, std::uint64_t bytes, std::int64_
              {{"full", m_dropped[Loss::QueueFull]},
               {"early", m_dropped[Loss::QueueEarly]},
               {"expired", m_dropped[Loss::QueueExpired]}}},
-            {"length_s", told}};
+            {"length", lengths.Distribution()},
+            {"length_s", lengths.Classes()}};
 }
 
 void QueueStatistics::Reset(std::int64_t now)
 {
     HasLength(m_length, now);
-    m_lengths = {};
+    m_lengths.Reset();
     m_dropped = {};
 }
 

@@ -2,10 +2,7 @@
 #pragma once
 
 #include "../engine/loss_counts.h"
-
-#include <algorithm>
-#include <array>
-#include <bit>
+#include "length_over_time.h"
 
 namespace netboxit::queueing
 {
@@ -19,7 +16,7 @@ class QueueStatistics
     {
         if (now > m_since)
         {
-            m_lengths[PlaceOf(m_length)] += now - m_since;
+            m_lengths.Add(m_length, now - m_since);
             m_since = now;
         }
         m_length = packets;
@@ -34,18 +31,10 @@ class QueueStatistics
     void Reset(std::int64_t now);
 
   private:
-    /// Lengths 0, 1, 2 to 3, 4 to 7, … packets; 2^20 is more than a queue holds.
-    using Lengths = std::array<std::int64_t, 21>;
-
-    static std::size_t PlaceOf(std::size_t packets)
-    {
-        return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(packets)), std::tuple_size_v<Lengths> - 1);
-    }
-
     std::size_t m_length{0};
     std::int64_t m_since{0};
     std::int64_t m_delay{0}; ///< of the latest that went, ns
-    Lengths m_lengths{};     ///< for how long there were so many, ns
+    LengthOverTime m_lengths;
     LossCounts m_dropped;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 
 using namespace netboxit;
 using namespace netboxit::queueing;
@@ -120,7 +121,65 @@ TEST_F(QueueTest, TellsItsLengthOverTime)
                     {"bytes", 1500},
                     {"delay_s", 4.0},
                     {"dropped", {{"full", 1}, {"early", 0}, {"expired", 0}}},
+                    {"length",
+                     {{"mean", 11.0 / 9}, {"p50", 1}, {"p90", 2}, {"p99", 2}, {"max", 2}, {"empty", 1.0 / 9}}},
                     {"length_s", {1.0, 5.0, 3.0}}}));
     queue.ResetStatistics(9000 * MS);
+    EXPECT_EQ(queue.Read(9000 * MS).at("length"), Json(nullptr));
+    EXPECT_EQ(queue.Read(10000 * MS).at("length"),
+              (Json{{"mean", 1.0}, {"p50", 1}, {"p90", 1}, {"p99", 1}, {"max", 1}, {"empty", 0.0}}));
     EXPECT_EQ(queue.Read(10000 * MS).at("length_s"), (Json{0.0, 1.0}));
+}
+
+/// Poisson arrivals at a transmitter that is busy for four fifths of the time and takes 1 ms for each packet: M/D/1. Pollaczek and
+/// Khinchine: rho^2 / (2 (1 - rho)) = 1.6 packets wait. The distribution is Crommelin's (1932): none wait in 44.51 % of the time; 4
+/// are not exceeded in 89.95 %, 5 in 93.47 %, 9 in 98.83 %, 10 in 99.24 %.
+TEST_F(QueueTest, TellsTheLengthThatQueueingTheoryExpects)
+{
+    std::mt19937_64 random(7);
+    std::exponential_distribution<double> gap(0.8);
+    std::int64_t free = 0;
+    std::int64_t arrival = 0;
+    const auto sendUntil = [&](std::int64_t now)
+    {
+        for (; !queue.IsEmpty() && free <= now; free += MS)
+        {
+            queue.Dequeue(free);
+        }
+    };
+    queue.Set({{"discipline", "fifo"}}, 0, RATE);
+    for (int packet = 0; packet < 1'000'000; ++packet)
+    {
+        arrival += std::llround(gap(random) * MS);
+        sendUntil(arrival);
+        Put("", arrival);
+        free = std::max(free, arrival);
+        sendUntil(arrival);
+    }
+    const auto length = queue.Read(arrival).at("length");
+    EXPECT_NEAR(length.at("mean").get<double>(), 1.6, 0.05);
+    EXPECT_NEAR(length.at("empty").get<double>(), 0.4451, 0.005);
+    EXPECT_EQ(length.at("p50"), 1);
+    EXPECT_NEAR(length.at("p90").get<double>(), 4.5, 0.5);
+    EXPECT_EQ(length.at("p99"), 10);
+}
+
+TEST_F(QueueTest, TellsLongLengthsWithinASixtyFourth)
+{
+    LengthOverTime lengths;
+    lengths.Add(127, MS);
+    EXPECT_EQ(lengths.Distribution().at("p50"), 127);
+    for (const std::size_t packets : {128, 1000, 65'537, 1'048'575, 5'000'000})
+    {
+        lengths.Reset();
+        lengths.Add(packets, 98 * MS);
+        lengths.Add(2 * packets, 2 * MS);
+        const auto told = lengths.Distribution();
+        const auto wanted = static_cast<double>(packets);
+        EXPECT_GE(told.at("p50").get<double>(), wanted);
+        EXPECT_LE(told.at("p50").get<double>(), wanted * (1 + 1.0 / 64));
+        EXPECT_EQ(told.at("max"), 2 * packets);
+        EXPECT_DOUBLE_EQ(told.at("mean").get<double>(), 1.02 * wanted);
+        EXPECT_DOUBLE_EQ(told.at("empty").get<double>(), 0);
+    }
 }
