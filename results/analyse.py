@@ -25,7 +25,7 @@ from contracts.run_folder import EVENTS_FILE, FRAMES_TABLE, METRICS_FILE, REPORT
 from results import frames, journal, metrics, verdict
 from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
-from results.conversations import ConversationFlow, conversations
+from results.conversations import ConversationFlow, conversations, host_addresses
 from results.counters import Series, all_series
 from results.events import read_events
 from results.flow_path import Gap, Network
@@ -40,9 +40,12 @@ from results.metrics_document import (
 )
 from results.metrics_document import Measured as MeasuredTold
 from results.outage import outages
+from results.queues import queues
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
 from results.statistics import Values, joined, summary
+from results.tcp import Stream, streams
+from results.tcp_figures import MeasuredStream, fairness_of, measured_streams, tcp_stream
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
 
@@ -52,11 +55,20 @@ _WRITTEN = (FRAMES_TABLE, SERIES_TABLE, METRICS_FILE, REPORT_FILE)
 
 @dataclass(frozen=True)
 class Seen:
-    """What captures and records showed of a run; `left_out` are packets of hosts that belong to neither."""
+    """What captures and records showed of a run; `left_out` are packets of hosts that belong to neither.
+
+    `streams` are those of TCP in both, `streams_left_out` says how many more there were.
+    """
 
     flows: list[Measured]
     conversations: list[ConversationFlow]
     left_out: int
+    streams: list[MeasuredStream]
+    streams_left_out: int
+
+    @property
+    def every(self) -> list[Measured]:
+        return [*self.flows, *(flow.measured for flow in self.conversations)]
 
     @property
     def alone(self) -> list[Measured]:
@@ -77,7 +89,7 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
     _check_rights(folder)
     run = RunFolder(folder)
     seen = measure(run)
-    if every := [*seen.flows, *(flow.measured for flow in seen.conversations)]:
+    if every := seen.every:
         _write_table(pl.concat([measured.table() for measured in every], how="diagonal"), folder / FRAMES_TABLE)
     began_ns = _began_ns(run, every)
     table = journal.series(run.journals, began_ns)
@@ -91,7 +103,7 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
         }
         for measured in seen.flows
     ]
-    findings = [(analysis, analysis.judge(_evidence(run, name, seen.flows, flows))) for name, analysis in analyses.items()]
+    findings = [(analysis, analysis.judge(_evidence(run, name, seen, flows, began_ns))) for name, analysis in analyses.items()]
     document = cast(
         "Metrics",
         _metrics(run, seen, flows, series, began_ns) | {analysis.key: list(judged.entries) for analysis, judged in findings},
@@ -147,19 +159,25 @@ def measure(run: RunFolder) -> Seen:
         rows, paths = frames.follow(flow, network, there.frames[at], here.frames[at], records, crossed, here.end_ns)
         measured.append(Measured(application, flow, paths, rows))
     others, left_out = conversations(run.plan, network, captures, records, seen)
-    return Seen(measured, others, left_out)
+    found, further = streams({host: capture.segments for host, capture in captures.items()}, host_addresses(run.plan))
+    every = [*measured, *(flow.measured for flow in others)]
+    return Seen(measured, others, left_out, measured_streams(found, every), further)
 
 
-def _evidence(run: RunFolder, application: str, measured: Sequence[Measured], flows: Sequence[Flow]) -> Evidence:
+def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow], began_ns: int) -> Evidence:
+    streams_of: dict[int, list[Stream]] = {}
+    for one in seen.streams:
+        streams_of.setdefault(id(one.measured), []).append(one.stream)
     return Evidence(
         run.path,
         {entry.name: entry for entry in run.plan.traffic},
         [record for record in run.applications if record.application == application],
         [
-            MeasuredFlow(measured_flow, figures)
-            for measured_flow, figures in zip(measured, flows, strict=True)
+            MeasuredFlow(measured_flow, figures, streams_of.get(id(measured_flow), []))
+            for measured_flow, figures in zip(seen.flows, flows, strict=True)
             if measured_flow.application.application == application
         ],
+        began_ns,
     )
 
 
@@ -189,7 +207,11 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
         "flows": flows,
         "conversations": others,
         "packets_left_out": seen.left_out,
+        "tcp": [tcp_stream(one, began_ns) for one in seen.streams],
+        "tcp_left_out": seen.streams_left_out,
+        "fairness": fairness_of(seen.streams, began_ns),
         "segments": list(_segments(alone)),
+        "queues": list(queues(counted)),
         "gaps": list(_gaps(alone)),
         "overhead_us": summary(metrics.overheads_us(alone)),
         "overhead_without_routers_us": summary(metrics.overheads_us(alone, routers=False)),

@@ -21,14 +21,16 @@ from contracts.shapes import OtherShape, Shape, shaped
 if TYPE_CHECKING:
     from results import metrics_document
     from results.run_folder import Measured
+    from results.tcp import Stream
 
 
 @dataclass(frozen=True)
 class MeasuredFlow:
-    """A flow with its frames, and what metrics.json says of it."""
+    """A flow with its frames, what metrics.json says of it, and the streams of TCP in it, those of the most bytes first."""
 
     measured: Measured
     figures: metrics_document.Flow
+    streams: Sequence[Stream] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Evidence:
     #: Of entries that were started.
     records: Sequence[ApplicationRecord]
     flows: Sequence[MeasuredFlow]
+    #: When the run's time began.
+    began_ns: int
 
     def file(self, record: ApplicationRecord, name: str) -> str:
         """A file of the application, relative to the run folder."""

@@ -102,15 +102,20 @@ def conversations(
     return flows, sum(captures[host].besides.height - host_packets.height for host, host_packets in here.items())
 
 
-def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:
-    """The packets that went from one host to another which wires join to it, with both hosts."""
-    hosts = {
+def host_addresses(plan: Plan) -> dict[str, str]:
+    """The host of each address that the topology gives one."""
+    return {
         str(ip_interface(address).ip): node.name
         for node in plan.nodes
         if node.kind == "host"
         for interface in node.interfaces
         for address in interface.addresses
     }
+
+
+def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:
+    """The packets that went from one host to another which wires join to it, with both hosts."""
+    hosts = host_addresses(plan)
     packets = seen.with_columns(
         pl.col(end).replace_strict(hosts, default=None, return_dtype=pl.String).alias(f"{end}_host")
         for end in ("source", "destination")

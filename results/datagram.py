@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The headers of a captured Ethernet frame, as far as measuring needs them: addresses, ports, DSCP, lengths, RTP."""
+"""The headers of a captured Ethernet frame, as far as measuring needs them: addresses, ports, DSCP, lengths, TCP, RTP."""
 
 from __future__ import annotations
 
 import struct
-from ipaddress import IPv4Address, IPv6Address
+from functools import lru_cache
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from results.identity import IPV4, IPV6, network_layer
@@ -35,6 +36,8 @@ class Packet(NamedTuple):
     is_datagram: bool
     #: Of TCP: the number of the payload's first byte, or of a SYN (RFC 9293, 3.1).
     tcp_sequence: int | None = None
+    #: Of TCP, with what was captured of its options.
+    tcp_header: bytes = b""
 
 
 #: Of IP: source, destination, number of the protocol, DSCP, and where in the frame what it carries begins and ends.
@@ -66,9 +69,12 @@ def packet(frame: bytes) -> Packet | None:
     source_port, destination_port = struct.unpack_from(">HH", frame, start)
     begin = start + (8 if protocol == "udp" else (frame[start + 12] >> 4) * 4)
     size = max(0, end - begin)
-    sequence = int.from_bytes(frame[start + 4 : start + 8]) if protocol == "tcp" else None
     ends = (source, destination, protocol, source_port, destination_port)
-    return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True, tcp_sequence=sequence)
+    if protocol == "udp":
+        return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True)
+    sequence = int.from_bytes(frame[start + 4 : start + 8])
+    captured = frame[start : max(begin, start + least)]
+    return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True, tcp_sequence=sequence, tcp_header=captured)
 
 
 def rtp(payload: bytes) -> Rtp | None:
@@ -90,7 +96,7 @@ def _ipv4(frame: bytes, start: int) -> _Header | None:
     total, _, flags = struct.unpack_from(">HHH", frame, start + 2)
     if flags & 0x1FFF:
         return None
-    source, destination = (str(IPv4Address(frame[start + at : start + at + 4])) for at in (12, 16))
+    source, destination = (_address(frame[start + at : start + at + 4]) for at in (12, 16))
     return source, destination, frame[start + 9], frame[start + 1] >> 2, start + header, start + total
 
 
@@ -98,6 +104,12 @@ def _ipv6(frame: bytes, start: int) -> _Header | None:
     if len(frame) < start + 40:
         return None
     (length,) = struct.unpack_from(">H", frame, start + 4)
-    source, destination = (str(IPv6Address(frame[start + at : start + at + 16])) for at in (8, 24))
+    source, destination = (_address(frame[start + at : start + at + 16]) for at in (8, 24))
     dscp = (frame[start] & 0x0F) << 2 | frame[start + 1] >> 6
     return source, destination, frame[start + 6], dscp, start + 40, start + 40 + length
+
+
+@lru_cache(4096)
+def _address(octets: bytes) -> str:
+    """A capture has few addresses, and many packets."""
+    return str(ip_address(octets))

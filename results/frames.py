@@ -23,6 +23,7 @@ from results.datagram import Packet, packet, rtp
 from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
 from results.records import Fate
+from results.segments import SegmentCollector, Segments
 
 #: Reasons of a loss in words.
 FATES = {
@@ -88,13 +89,14 @@ _UNSEEN = "not seen again"
 class Capture:
     """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
 
-    `besides` are the IP packets that belong to none of the flows. `damaged` are the files that are whole only up to some byte,
-    as a full disk leaves them: frames before that byte are here.
+    `besides` are the IP packets that belong to none of the flows, `segments` are those of TCP in all of them. `damaged` are the
+    files that are whole only up to some byte, as a full disk leaves them: frames before that byte are here.
     """
 
     frames: dict[int, pl.DataFrame] = field(default_factory=dict)
     end_ns: int = 0
     besides: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEEN_BESIDES))
+    segments: Segments = field(default_factory=Segments)
     damaged: dict[Path, str] = field(default_factory=dict)
 
 
@@ -105,13 +107,17 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         flows_of.setdefault((flow.source_address, flow.destination_address, flow.protocol), []).append(at)
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
     besides: list[tuple[object, ...]] = []
+    segments = SegmentCollector()
     end = 0
     damaged: dict[Path, str] = {}
     for seen in _whole_packets(paths, damaged):
         end = max(end, seen.time_ns)
         if (ip_packet := packet(seen.data)) is None:
             continue
-        row = (identity(seen.data), seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
+        of_frame = identity(seen.data)
+        if ip_packet.tcp_header:
+            segments.add(seen.time_ns, of_frame, ip_packet)
+        row = (of_frame, seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
         own = [at for at in flows_of.get(ip_packet[:3], ()) if ip_packet.is_datagram and _is_of(ip_packet, flows[at])]
         for at in own:
             header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
@@ -122,6 +128,7 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()},
         end,
         pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"),
+        segments.collected(),
         damaged,
     )
 

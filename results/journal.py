@@ -18,6 +18,9 @@ from contracts.statistics import Details
 SERIES = {"netbox": pl.String, "station": pl.String, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 
 
+#: Of a queue: how long it was over all of the time so far (netboxes/queueing/README.md), which is no course.
+_DISTRIBUTION = "length"
+
 #: What lies beyond is of no lab, nor of any chart: times, numbers, and samples closer to each other.
 _LONGEST_S, _LARGEST, _CLOSEST_S = 1e9, 1e100, 1e-5
 
@@ -86,7 +89,8 @@ def _int64(text: str) -> int:
 def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
     """All samples as one table, columns as in SERIES; times are those of a run that began then.
 
-    Nested statistics have names with dots, true and false are 1 and 0; texts and lists are left out.
+    Nested statistics have names with dots, true and false are 1 and 0; texts and lists are left out, and so are distributions
+    since the beginning.
     """
     rows = [
         (netbox, station, at_s + journal.offset_s(began_ns), name, value)
@@ -110,6 +114,8 @@ def _numbers(statistics: Details) -> Iterator[tuple[str | None, str, float]]:
 def _flattened(part: Mapping[str, object], before: str = "") -> Iterator[tuple[str, float]]:
     for key, value in part.items():
         name = f"{before}{key}"
+        if key == _DISTRIBUTION:
+            continue
         if isinstance(value, Mapping):
             yield from _flattened(value, f"{name}.")
         elif isinstance(value, bool | int | float):

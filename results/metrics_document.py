@@ -160,6 +160,114 @@ class Conversation(Measured):
     conversations: int
 
 
+class RoundTrips(Summary):
+    p95: float
+
+
+class OverTime(TypedDict):
+    """An amount of bytes, weighted by time."""
+
+    min: int
+    mean: float
+    max: int
+
+
+class Reordering(TypedDict):
+    """Of segments with data that arrived: how many came after one that was sent later (RFC 4737)."""
+
+    segments: int
+    reordered: int
+    ratio: float | None
+    #: By how many segments; null where none was.
+    extent_mean: float | None
+    extent_max: int | None
+    late_ms_max: float | None
+
+
+#: The data of one direction of a TCP connection. What captures do not show is null, and `reasons` say why.
+TcpStream = TypedDict(
+    "TcpStream",
+    {
+        #: Of `flows` or `conversations`; null where none of them has it.
+        "flow": str | None,
+        #: The entry of the topology's traffic, if it is one's.
+        "traffic": str | None,
+        "direction": Direction | None,
+        #: Hosts, or addresses that no host has.
+        "from": str,
+        "to": str,
+        "source_port": int,
+        "destination_port": int,
+        #: When the first byte was sent.
+        "began_s": float | None,
+        #: Bytes that arrived in order, each once.
+        "bytes": int | None,
+        "goodput_kbps": float | None,
+        #: From the first byte's sending until all that were sent had arrived; null also where not all did.
+        "completion_s": float | None,
+        "ended": Literal["fin", "reset", "open"],
+        "syn_rtt_ms": float | None,
+        "rtt_ms": RoundTrips | None,
+        #: Segments with data, as captured at the sender.
+        "segments": int | None,
+        "mss": int | None,
+        #: Bytes of data. Above `mss`: the sender's captures have segments before they are cut (segmentation offload).
+        "largest_segment": int | None,
+        "retransmissions": int | None,
+        "retransmitted_bytes": int | None,
+        "retransmission_ratio": float | None,
+        #: That arrived more than once.
+        "repeated_bytes": int | None,
+        "duplicate_acks": int | None,
+        "reordering": Reordering | None,
+        "window_bytes": OverTime | None,
+        #: While any were.
+        "in_flight_bytes": OverTime | None,
+        #: Sent, and not captured at the sender.
+        "unseen_bytes": int | None,
+        "reasons": list[str],
+    },
+)
+
+
+class FairnessOverTime(TypedDict):
+    """Jain's index of the bytes that arrived in each interval, of streams that were active in all of it."""
+
+    interval_s: float
+    #: Intervals with two such streams at least.
+    count: int
+    mean: float
+    worst: float
+    #: When the worst interval began.
+    worst_s: float
+
+
+class Fairness(TypedDict):
+    """How streams of TCP shared the netboxes that they crossed together in one direction."""
+
+    netboxes: list[str]
+    direction: Direction
+    #: Names of flows or conversations, once for each stream.
+    flows: list[str]
+    #: Jain's index of their goodput over the run; null where one is not known.
+    index: float | None
+    intervals: FairnessOverTime | None
+
+
+class Queue(TypedDict):
+    """How many packets waited in a queue of a netbox, over time; `empty` is a share of the time."""
+
+    netbox: str
+    station: str | None
+    queue: str
+    mean: float
+    p50: int
+    p90: int
+    p99: int
+    max: int
+    empty: float
+
+
 class Segment(TypedDict):
     """All flows of one direction through one netbox."""
 
@@ -379,7 +487,13 @@ class Metrics(SeveralMachines):
     conversations: list[Conversation]
     #: Of hosts, that belong to no flow and no conversation.
     packets_left_out: int
+    #: Those that carried the most bytes first.
+    tcp: list[TcpStream]
+    #: Streams beyond the 1000 largest.
+    tcp_left_out: int
+    fairness: list[Fairness]
     segments: list[Segment]
+    queues: list[Queue]
     gaps: list[GapFigures]
     #: Of each frame, the time from host to host that was spent outside of netboxes.
     overhead_us: Summary | None

@@ -20,7 +20,7 @@ from results import charts, metrics, reference
 from results.application_analysis import ApplicationAnalysis, Findings, KeyFigure
 from results.counters import Series
 from results.machines_report import BetweenMachines, between_machines
-from results.metrics_document import Flow, Loss, Metrics, Miss, Segment
+from results.metrics_document import Flow, Loss, Metrics, Miss, Segment, TcpStream
 from results.network_picture import network_words, picture, rightmost, topology_data
 from results.run_course import Course, course
 from results.run_folder import Measured, RunFolder
@@ -34,6 +34,8 @@ _MISSES_SHOWN = 10
 _PATH_CHANGES_SHOWN = 10
 #: Those of the most packets.
 _CONVERSATIONS_DRAWN = 6
+#: Those of the most bytes; metrics.json has more.
+_STREAMS_SHOWN = 40
 
 
 #: Key figures of one application.
@@ -80,6 +82,7 @@ class Page(Metrics, Course):
     paths: Sequence[Flow]
     path_changes_shown: int
     losses: Sequence[LossOfFlow]
+    tcp_shown: Sequence[TcpStream]
     reference: reference.Reference | None
     comparison: ComparisonTable | None
     #: Where delay was spent, by kind and direction of a flow of the reference.
@@ -166,6 +169,7 @@ def _page(
             for flow in document["flows"]
             for loss in flow["losses"]
         ],
+        "tcp_shown": document["tcp"][:_STREAMS_SHOWN],
         "reference": reference_figures,
         "comparison": _comparison(reference_figures, document["flows"]) if reference_figures else None,
         "breakdown": {

@@ -39,6 +39,7 @@ from contracts.statistics import NetboxStatistics, SwitchStatus
 from results import frames, journal, records, restarts
 from results.flow_path import FlowPath
 from results.machines import Machines
+from results.segments import Segments
 
 _COUNTS: Final = f"captures/{COUNTS_FILE}"
 
@@ -213,6 +214,7 @@ class RunFolder:
             {at: clock.corrected(seen, "time_ns") for at, seen in capture.frames.items()},
             clock.here(capture.end_ns) if capture.end_ns else 0,
             clock.corrected(capture.besides, "time_ns"),
+            Segments(capture.segments.ends, clock.corrected(capture.segments.table, "time_ns")),
         )
 
     def _starts(self, node: str, file: str) -> list[str]:

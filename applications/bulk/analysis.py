@@ -3,25 +3,27 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-import polars as pl
+import numpy as np
 from typing_extensions import TypedDict
 
 from applications.bulk.application import BulkFacts
 from contracts.flow import ApplicationRecord
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredFlow
+from results.fairness import jain, over_time
+from results.metrics_document import FairnessOverTime
+from results.tcp import Delivered, Numbers
 
 
 class Connection(TypedDict):
     flow: str
     #: What arrived in order, each byte once.
     bytes: int
-    #: Of the flow.
+    #: Of them, from when the first one was sent until the last one arrived.
     goodput_kbps: float | None
 
 
@@ -43,6 +45,8 @@ Transfer = TypedDict(
         "completed_s": float | None,
         #: Jain's index of the connections' goodput, from 1 / n to 1; null of one connection.
         "fairness": float | None,
+        #: In each second, of the connections that were active in it; null where there never were two.
+        "fairness_over_time": FairnessOverTime | None,
         "connections": list[Connection],
     },
 )
@@ -63,76 +67,48 @@ def judge(evidence: Evidence) -> Findings:
 def _transfer(evidence: Evidence, record: ApplicationRecord) -> Transfer:
     entry, facts = evidence.planned[record.name], evidence.facts(record, BulkFacts)
     own = [flow for flow in evidence.flows if flow.measured.application.name == record.name]
-    progress = [list(delivered(flow.measured.rows)) for flow in own]
+    # Ports of the flow are one connection's: where there were several, the transfer is the largest.
+    streams = [flow.streams[0] for flow in own if flow.streams]
     wanted = None if facts["size"] is None else facts["size"] * facts["parallel"]
-    began = [int(data["sent_ns"].min()) for flow in own if not (data := _data(flow.measured.rows)).is_empty()]  # type: ignore[arg-type]
-    total, last_ns, complete = 0, None, False
-    for at_ns, new in heapq.merge(*(_steps(steps) for steps in progress)):
-        if not complete:
-            last_ns = at_ns
-        total += new
-        complete = wanted is not None and total >= wanted
-    took_s = None if last_ns is None else (last_ns - min(began)) / 1e9
-    counted = wanted if complete and wanted is not None else total
+    times_ns, totals = _together([stream.delivered for stream in streams if stream.delivered is not None])
+    began_ns = [stream.sender.first_ns for stream in streams if stream.sender is not None]
+    complete = wanted is not None and totals.size > 0 and bool(totals[-1] >= wanted)
+    last = int(np.searchsorted(totals, wanted)) if complete and wanted is not None else -1
+    took_s = (int(times_ns[last]) - min(began_ns)) / 1e9 if times_ns.size and began_ns else None
+    goodputs = [flow.streams[0].goodput_kbps if flow.streams else None for flow in own]
     return {
         "traffic": record.name,
         "from": entry.source,
         "to": entry.destination,
         "variant": facts["variant"],
         "size": facts["size"],
-        "bytes": total,
-        "goodput_kbps": counted * 8e-3 / took_s if took_s else None,
+        "bytes": int(totals[-1]) if totals.size else 0,
+        "goodput_kbps": (wanted if complete and wanted is not None else int(totals[-1])) * 8e-3 / took_s if took_s else None,
         "completed_s": took_s if complete else None,
-        "fairness": jain([flow.figures["goodput_kbps"] or 0.0 for flow in own]) if len(own) > 1 else None,
-        "connections": [_connection(flow, steps) for flow, steps in zip(own, progress, strict=True)],
+        "fairness": jain([goodput or 0.0 for goodput in goodputs]) if len(own) > 1 else None,
+        "fairness_over_time": over_time(streams, evidence.began_ns),
+        "connections": [_connection(flow) for flow in own],
     }
 
 
-def _connection(flow: MeasuredFlow, progress: Sequence[tuple[int, int]]) -> Connection:
+def _connection(flow: MeasuredFlow) -> Connection:
+    stream = flow.streams[0] if flow.streams else None
+    arrived = stream.delivered.bytes if stream and stream.delivered else np.empty(0)
     return {
         "flow": flow.figures["name"],
-        "bytes": progress[-1][1] if progress else 0,
-        "goodput_kbps": flow.figures["goodput_kbps"],
+        "bytes": int(arrived[-1]) if arrived.size else 0,
+        "goodput_kbps": stream.goodput_kbps if stream else None,
     }
 
 
-def delivered(rows: pl.DataFrame) -> Iterator[tuple[int, int]]:
-    """When more of a connection's stream had arrived in order, ns, and how many bytes then; repeated bytes count once.
-
-    `rows` are those of its flow (results.frames.follow).
-    """
-    data = _data(rows)
-    if data.is_empty():
-        return
-    first, in_order, early = int(data["tcp_sequence"][0]), 0, list[tuple[int, int]]()
-    arrived = data.filter(pl.col("received_ns").is_not_null()).sort("received_ns", maintain_order=True)
-    for at_ns, sequence, size in arrived.select("received_ns", "tcp_sequence", "payload_bytes").iter_rows():
-        # Numbers go round at 2^32 (RFC 9293, 3.4): it is the byte of that number nearest to the next one.
-        begin = in_order + (sequence - first - in_order + 2**31) % 2**32 - 2**31
-        heapq.heappush(early, (begin, begin + size))
-        before = in_order
-        while early and early[0][0] <= in_order:
-            in_order = max(in_order, heapq.heappop(early)[1])
-        if in_order > before:
-            yield at_ns, in_order
-
-
-def jain(values: Sequence[float]) -> float | None:
-    """The index of Jain, Chiu and Hawe ("A Quantitative Measure of Fairness …", DEC-TR-301, 1984); None where all are 0."""
-    squares = sum(value**2 for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else None
-
-
-def _data(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter((pl.col("payload_bytes") > 0) & pl.col("tcp_sequence").is_not_null())
-
-
-def _steps(progress: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """With how many bytes are new."""
-    before = 0
-    for at_ns, until in progress:
-        yield at_ns, until - before
-        before = until
+def _together(progress: Sequence[Delivered]) -> tuple[Numbers, Numbers]:
+    """When more had arrived of any of them, and how much of all then."""
+    if not progress:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    times_ns = np.concatenate([one.times_ns for one in progress])
+    new = np.concatenate([np.diff(one.bytes, prepend=0) for one in progress])
+    order = np.argsort(times_ns, kind="stable")
+    return times_ns[order], np.cumsum(new[order])
 
 
 ANALYSIS: Final = ApplicationAnalysis(
