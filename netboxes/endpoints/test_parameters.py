@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a file and the configuration of a netbox may say, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from contracts.errors import NetBoxITError
+from netboxes.endpoints.endpoints_under_test import bulk, host, interface, sender
+from netboxes.endpoints.parameters import Parameters
+from netboxes.engine.virtual import (
+    EmulationFailed,
+    emulate,
+    run,
+)
+from testbed.description.topology_file import load
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"hosts": {}}, "station a is no host's"),
+        (
+            {"hosts": {"h": {"interfaces": {"x": interface(1, "10.0.0.1/24")}}}},
+            "hosts.h.interfaces.x: the netbox has no such station",
+        ),
+        ({"hosts": {"h": {"interfaces": {"a": interface(1, "10.0.0.1")}}}}, "has no prefix length"),
+        ({"hosts": {"h": {"interfaces": {"a": {"mac": "03:00:00:00:00:01", "addresses": []}}}}}, "is not the MAC address"),
+        (host(routes=[{"destination": "default", "gateway": "10.9.0.1"}]), "hosts.h.routes: gateway 10.9.0.1 is in none"),
+        (host({**sender(), "host": "x"}), r'flows\[0\].host: there is no host "x"'),
+        (host(sender(periods=[])), "either periods or a recording"),
+        (host(sender(periods=[[2, 1]])), "a period is"),
+        (host(sender(recording="/nowhere.pcapng", periods=[])), "nowhere.pcapng"),
+        (host(sender(speed=1)), r"flows\[0\].speed: no such key"),
+        (host(bulk("sender", size=1, tcp={"variant": "cubik"})), r'flows\[0\].tcp.variant: is "cubik"; there are newreno'),
+        (host(bulk("sender")), "either a size or until_s"),
+        (host(bulk("receiver"), bulk("receiver")), "another flow of host h has port 5001"),
+    ],
+)
+def test_a_netbox_refuses_a_configuration_with_its_place(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(EmulationFailed, match=message):
+        run("endpoints", ["a"], change, {}, duration_s=0.1)
+
+
+STATIONS = {"a": {"addresses": "10.0.0.1/24"}, "b": {"addresses": ["10.0.1.1/24", "fd00::1/64"], "host": "a"}}
+SENDS = {"name": "f", "host": "a", "role": "sender", "destination": "10.0.0.2", "port": 5001}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"flows": [{**SENDS, "application": "bulk", "size": "1 MB", "tcp": {"variant": "cubik"}}]}, "did you mean cubic"),
+        ({"flows": [{**SENDS, "application": "bulk", "size": "1 MB", "host": "aa"}]}, "did you mean a"),
+        ({"flows": [{**SENDS, "application": "bulk"}]}, "either `size` or `until`"),
+        ({"flows": [{**SENDS, "application": "bulk", "size": "1 MB", "rate": "5 pps"}]}, "has no rate"),
+        ({"flows": [{**SENDS, "application": "datagrams"}]}, "either `periods` or a `recording`"),
+        ({"flows": [{**SENDS, "application": "datagrams", "periods": [["0 s", "1 s"]], "rate": "5 pps"}]}, "belong together"),
+        ({"flows": [{**SENDS, "application": "bulk", "until": "1 s", "start": "2 s"}]}, "not after `start`"),
+        ({"stations": {"a": {"addresses": "10.0.0.1/24", "gateway": "10.0.1.2"}}}, "in none of its networks"),
+        ({"stations": {"a": {"addresses": "10.0.0.1/24"}, "b": {"addresses": "10.0.0.1/24"}}}, "both have 10.0.0.1"),
+        ({"stations": {"a": {"addresses": "fd00::1/64", "mtu": 1000}}}, "1280 or more"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Parameters.model_validate({"stations": STATIONS, **parameters})
+
+
+def test_a_file_says_the_same_as_the_configuration() -> None:
+    parameters = Parameters.model_validate(
+        {
+            "stations": {**STATIONS, "c": {"addresses": "10.0.2.1/24", "gateway": "10.0.2.9", "forwarding": True}},
+            "flows": [
+                {
+                    **SENDS,
+                    "application": "datagrams",
+                    "periods": [["1 s", "2 s"]],
+                    "rate": "1 kpps",
+                    "payload": "160 B",
+                    "dscp": "EF",
+                }
+            ],
+        }
+    ).model_dump(mode="json")
+    hosts = parameters["hosts"]
+    assert (list(hosts), list(hosts["a"]["interfaces"]), hosts["a"]["forwarding"]) == (["a", "c"], ["a", "b"], False)
+    assert (hosts["c"]["routes"], hosts["c"]["forwarding"]) == ([{"destination": "default", "gateway": "10.0.2.9"}], True)
+    macs = [one["mac"] for each in hosts.values() for one in each["interfaces"].values()]
+    assert len(set(macs)) == 3
+    assert all(int(text[:2], 16) & 3 == 2 for text in macs), "locally administered, of one interface (IEEE 802, 8.4)"
+    expected = {"per_s": 1000.0, "payload": 160.0, "dscp": 46, "periods": [[1.0, 2.0]]}
+    assert {key: parameters["flows"][0][key] for key in expected} == expected
+
+
+def test_a_netbox_reads_what_a_file_says() -> None:
+    flows = [
+        {**SENDS, "application": "datagrams", "periods": [["0 s", "1 s"]], "rate": "1 pps", "payload": "160 B"},
+        {**SENDS, "application": "bulk", "size": "1 MB"},
+        {"name": "r", "host": "a", "role": "receiver", "application": "bulk", "port": 5001},
+        {"name": "r", "host": "a", "role": "receiver", "application": "datagrams", "port": 5001},
+    ]
+    ran = emulate("endpoints", {"stations": STATIONS, "flows": flows}, {}, duration_s=1.0)
+    assert [one["role"] for one in ran.statistics["segment"]["flows"]] == ["sender", "sender", "receiver", "receiver"]
+
+
+def test_the_readmes_example_is_a_topology(tmp_path: Path) -> None:
+    example = re.search(r"((?: {4}.*\n)+)", (Path(__file__).parent / "README.md").read_text())
+    assert example
+    (tmp_path / "example.yaml").write_text("name: example\n" + textwrap.dedent(example[1]))
+    try:
+        assert "link" in load(tmp_path / "example.yaml").netboxes
+    except NetBoxITError as error:
+        pytest.fail(str(error))
