@@ -8,8 +8,25 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BeforeValidator
 
-_Variant = Literal["newreno", "linux-reno", "cubic", "bbr", "vegas", "hybla", "westwood+", "bic", "highspeed", "dctcp"]
+_Variant = Literal[
+    "newreno",
+    "linux-reno",
+    "cubic",
+    "bbr",
+    "vegas",
+    "hybla",
+    "westwood+",
+    "bic",
+    "highspeed",
+    "dctcp",
+    "reno-1999",
+    "noordwijk",
+]
 VARIANTS: Final = get_args(_Variant)
+#: No kernel has them.
+VIRTUAL_ONLY: Final = frozenset({"reno-1999", "noordwijk"})
+#: Their receivers have to know: dctcp's tells of every mark (RFC 8257, 3.2), the others' acknowledge every segment.
+OF_BOTH_ENDS: Final = frozenset({"dctcp", "reno-1999", "noordwijk"})
 
 
 def _variant(value: object) -> object:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from applications.application import ApplicationFailed, Hosts
+from applications.congestion_control import VIRTUAL_ONLY
 
 #: What Linux calls those that have another name there.
 _OF_LINUX: Final = {"newreno": "reno", "linux-reno": "reno", "westwood+": "westwood"}
@@ -27,6 +28,11 @@ def of_linux(variant: str) -> str:
 
 def check_variant(hosts: Hosts, traffic: str, host: str, variant: str) -> None:
     """Raises VariantMissing where programs in the host cannot take it; `traffic` is the entry that asks for it."""
+    if variant in VIRTUAL_ONLY:
+        raise VariantMissing(
+            f"traffic {traffic}: no kernel has the congestion control {variant}; run the file with --virtual, or give another "
+            "`variant`"
+        )
     wanted = of_linux(variant)
     taken = hosts.run(host, ["/usr/bin/python3", "-c", _TAKE, wanted])
     if taken.returncode == 0:

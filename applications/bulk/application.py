@@ -19,7 +19,7 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, flow_of
-from applications.congestion_control import Variant
+from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import check_variant, of_linux
 from applications.virtual_traffic import FlowEnd, TcpEnd, VirtualTraffic
 from contracts.debian_program import DebianProgram
@@ -43,6 +43,7 @@ class BulkOptions(ApplicationOptions):
     #: Of TCP, at both ends; each further connection has the next at one of them.
     port: int = Field(default=5201, ge=1024, le=65_535)
     #: Congestion control of the source. In real time the kernel must have it, and allow it; newreno and linux-reno are its reno.
+    #: reno-1999 and noordwijk are in virtual time only.
     variant: Variant = "cubic"
 
     @model_validator(mode="after")
@@ -155,7 +156,7 @@ class Bulk(Application):
             sender["until_s"] = options.start + options.duration
         else:
             sender["size"] = round(options.size)
-        if options.variant == "dctcp":  # its receiver tells of every mark (RFC 8257, 3.2)
+        if options.variant in OF_BOTH_ENDS:
             receiver["tcp"] = tcp
         return VirtualTraffic((receiver, sender), tuple(flows(plan, counts_at="source")), facts(plan))
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from applications.application import ApplicationFailed
 from applications.bulk.application import Bulk, BulkOptions
 from applications.conftest import NamespaceHosts, captured, traffic_plan
-from applications.congestion_control import VARIANTS
+from applications.congestion_control import VARIANTS, VIRTUAL_ONLY
 from applications.congestion_control_of_host import VariantMissing
 from applications.registry import applications
 from contracts.installation import CHECKOUT
@@ -99,6 +99,7 @@ def test_it_is_found_by_its_name() -> None:
     [
         ({"variant": "cubik"}, "did you mean cubic"),
         ({"variant": "westwood"}, r"did you mean westwood\+"),
+        ({"variant": "reno1999"}, "did you mean reno-1999"),
         ({"variant": "?"}, "use one of newreno, "),
         ({"parallel": 65}, "less than or equal to 64"),
         ({"parallel": 2, "port": 65_535}, "end beyond 65535"),
@@ -164,7 +165,9 @@ def test_every_byte_is_delivered_in_spite_of_losses_by_all_variants(variant: str
     (transfer,) = document["transfers"]
     assert [one["bytes"] for one in transfer["connections"]] == [MEGABYTES_2, MEGABYTES_2]
     assert transfer["completed_s"] > frames_s(2 * MEGABYTES_2)
-    assert all(0 < flow["loss_ratio"] < 0.1 for flow in document["flows"])
+    # Two of noordwijk do not see each other, and each sends as fast as the line is (netboxes/endpoints/README.md).
+    most = 0.6 if variant == "noordwijk" else 0.1
+    assert all(0 < flow["loss_ratio"] < most for flow in document["flows"])
 
 
 def test_datagrams_and_a_transfer_have_one_port_of_a_host_each(tmp_path: Path) -> None:
@@ -214,6 +217,9 @@ def test_a_variant_that_the_kernel_has_not_or_does_not_allow_is_an_error_with_a_
     made(tmp_path / "talk", kernel, variant="linux-reno").prepare()
     with pytest.raises(VariantMissing, match=r"left has no congestion control westwood; it has reno, cubic, bbr .*modprobe"):
         made(tmp_path / "talk", kernel, variant="westwood+").prepare()
+    for variant in VIRTUAL_ONLY:
+        with pytest.raises(VariantMissing, match=f"no kernel has the congestion control {variant}; run the file with --virtual"):
+            made(tmp_path / "talk", kernel, variant=variant).prepare()
     with pytest.raises(VariantMissing, match=r"left may not take .* bbr: Operation not permitted; allow it .* `sysctl -w net"):
         made(tmp_path / "talk", kernel, variant="bbr").prepare()
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports
-from applications.congestion_control import Variant
+from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import check_variant, of_linux
 from applications.virtual_traffic import FlowEnd, VirtualTraffic, WebPage
 from applications.web import pages
@@ -210,7 +210,7 @@ class Web(Application):
         }
         if options.count is not None:
             client["count"] = options.count
-        if options.variant == "dctcp":  # its receiver tells of every mark (RFC 8257, 3.2)
+        if options.variant in OF_BOTH_ENDS:
             client["tcp"] = {"variant": options.variant}
         told = facts(options, f"nodes/{plan.destination}/{log}")
         return VirtualTraffic((server, client), tuple(flows(plan, options)), told)

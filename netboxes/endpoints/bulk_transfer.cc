@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "bulk_transfer.h"
 
+#include "tcp_variants.h"
+
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/simulator.h"
@@ -126,8 +128,8 @@ void BulkTransfer::Feed(ns3::Ptr<ns3::Socket> socket, std::uint32_t room)
     {
         return;
     }
-    // Two windows of data wait, as in Linux, so that the end of a transfer is not far behind the time at which it stops.
-    const auto wanted = std::max(LEAST_BACKLOG, 2 * m_connection->Window());
+    // No more waits, so that the end of a transfer is not far behind the time at which it stops.
+    const auto wanted = std::max(LEAST_BACKLOG, m_connection->UsefulBacklog());
     const auto backlog = m_connection->GetTxBuffer()->Size();
     room = std::min(room, wanted - std::min(wanted, backlog));
     const auto left = m_configuration.size ? *m_configuration.size - m_offered : UINT64_MAX;

@@ -85,6 +85,17 @@ def tcp(
     return ipv4(source, destination, 6, segment[:16] + struct.pack(">H", checksum(pseudo + segment)) + segment[18:])
 
 
+def from_peer(
+    ports: tuple[int, int], sequence: int, acknowledged: int, flags: int, window: int = 65535, options: str = ""
+) -> bytes:
+    """A segment without data, of a connection with a host."""
+    more = bytes.fromhex(options)
+    words = 5 + len(more) // 4
+    body = struct.pack(">HHIIHHHH", *ports, sequence, acknowledged, words << 12 | flags, window, 0, 0) + more
+    pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
+    return ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])
+
+
 def frames(emulation: Emulation, station: str = "a") -> list[bytes]:
     return [frame for _, frame in emulation.received[station]]
 

@@ -74,7 +74,7 @@ class Station(StationParameters):
 
 
 class Tcp(BaseModel):
-    """How TCP behaves at this end. The defaults are Linux's."""
+    """How TCP behaves at this end. The defaults are Linux's; `reno-1999` and `noordwijk` have some of their own, see below."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -94,10 +94,22 @@ class Tcp(BaseModel):
     ack_timeout: Annotated[float, Quantity(TIME, 1e-6, 60.0)] = Field(0.04, description="How long it is delayed at most.")
     pacing: bool = Field(False, description="Segments at even distances; `bbr` always has it.")
     rto_min: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(0.2, description="Least timeout of a retransmission.")
+    burst: int = Field(20, ge=1, le=1000, description="`noordwijk`: segments of the first burst, and most of a later one.")
+    burst_timer: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
+        0.5, description="`noordwijk`: from burst to burst at first."
+    )
+
+    @model_validator(mode="after")
+    def _check_burst(self) -> Self:
+        if self.variant != "noordwijk" and (unfit := sorted({"burst", "burst_timer"} & self.model_fields_set)):
+            raise ValueError(f"{', '.join(unfit)}: of noordwijk alone; leave it out, or write `variant: noordwijk`")
+        return self
 
     def as_segment_reads_it(self) -> dict[str, Any]:
-        in_seconds = {"ack_timeout": "ack_timeout_s", "rto_min": "rto_min_s"}
-        return {in_seconds.get(name, name): getattr(self, name) for name in type(self).model_fields}
+        """Only what was said: defaults depend on the variant, and the segment knows them."""
+        in_seconds = {"ack_timeout": "ack_timeout_s", "rto_min": "rto_min_s", "burst_timer": "burst_timer_s"}
+        said = [name for name in type(self).model_fields if name in self.model_fields_set]
+        return {in_seconds.get(name, name): getattr(self, name) for name in said}
 
 
 class Page(BaseModel):

@@ -63,19 +63,6 @@ ns3::TypeId TcpConnection::GetTypeId()
     return type;
 }
 
-ns3::Ptr<TcpConnection> MakeTcpConnection(Host& host,
-                                          const TcpOptions& options,
-                                          bool isIpv6,
-                                          std::uint16_t mtu,
-                                          std::int64_t randomStream)
-{
-    // ns-3 gives an object its attributes' defaults when its constructor has run.
-    const auto connection = ns3::CreateObject<TcpConnection>(host, isIpv6);
-    connection->Configure(options, mtu, randomStream);
-    host.Tcp()->AddSocket(connection);
-    return connection;
-}
-
 TcpConnection::TcpConnection(const Host& host, bool isIpv6) : m_protocol(host.Tcp()), m_isIpv6(isIpv6)
 {
     SetNode(host.Node());
@@ -153,9 +140,10 @@ std::size_t TcpConnection::Accepted() const
     return static_cast<std::size_t>(m_family.use_count() - 1);
 }
 
-std::uint32_t TcpConnection::Window() const
+/// Two windows, as in Linux.
+std::uint32_t TcpConnection::UsefulBacklog() const
 {
-    return m_tcb->m_cWnd;
+    return 2 * m_tcb->m_cWnd;
 }
 
 Json TcpConnection::Read() const

@@ -18,11 +18,11 @@ class TcpConnection : public ns3::TcpSocketBase
   public:
     static ns3::TypeId GetTypeId();
 
-    /// See MakeTcpConnection().
+    /// See MakeTcpConnection() of tcp_variants.h.
     TcpConnection(const Host& host, bool isIpv6);
 
     /// `mtu` is that of the path's first link.
-    void Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream);
+    virtual void Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream);
 
     /// Called whenever the far end acknowledges something.
     void SetAcknowledgementHandler(std::function<void()> handler);
@@ -33,9 +33,9 @@ class TcpConnection : public ns3::TcpSocketBase
     /// Of a listener: connections that were made by it and are there.
     std::size_t Accepted() const;
 
-    /// The congestion window, bytes.
-    std::uint32_t Window() const;
-    Json Read() const;
+    /// Bytes in the buffer, sent ones among them, with which the connection never waits for its application.
+    virtual std::uint32_t UsefulBacklog() const;
+    virtual Json Read() const;
 
     int Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags) override;
 
@@ -76,11 +76,5 @@ class TcpConnection : public ns3::TcpSocketBase
     std::uint64_t m_retransmissions{0};
     std::uint64_t m_timeouts{0};
 };
-
-ns3::Ptr<TcpConnection> MakeTcpConnection(Host& host,
-                                          const TcpOptions& options,
-                                          bool isIpv6,
-                                          std::uint16_t mtu,
-                                          std::int64_t randomStream);
 
 } // namespace netboxit

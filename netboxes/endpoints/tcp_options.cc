@@ -10,12 +10,33 @@ namespace netboxit
 namespace
 {
 
+/// What is in force where the configuration says nothing.
+struct Defaults
+{
+    bool sack;
+    bool timestamps;
+    bool windowScaling;
+    double initialWindow; ///< segments
+    double ackEvery;      ///< segments
+    double smallestTimeout; ///< s
+};
+
+/// RFC 6928, and TCP_RTO_MIN.
+constexpr Defaults OF_LINUX{true, true, true, 10, 2, 0.2};
+/// What ns-2 2.1b4 has (ns-default.tcl): windows of segments, nothing of RFC 1323 or RFC 2018, two ticks as least timeout.
+constexpr Defaults OF_1999{false, false, false, 1, 1, 1.0};
+/// It measures the acknowledgement of each segment.
+constexpr Defaults OF_NOORDWIJK{true, true, true, 10, 1, 0.2};
+
 struct Variant
 {
     std::string_view name;
     const char* type;
+    TcpBehaviour behaviour{TcpBehaviour::Ordinary};
+    Defaults defaults{OF_LINUX};
 };
 
+/// The last ones bring a congestion control of their own.
 constexpr std::array VARIANTS{Variant{"newreno", "ns3::TcpNewReno"},
                               Variant{"linux-reno", "ns3::TcpLinuxReno"},
                               Variant{"cubic", "ns3::TcpCubic"},
@@ -25,19 +46,21 @@ constexpr std::array VARIANTS{Variant{"newreno", "ns3::TcpNewReno"},
                               Variant{"westwood+", "ns3::TcpWestwoodPlus"},
                               Variant{"bic", "ns3::TcpBic"},
                               Variant{"highspeed", "ns3::TcpHighSpeed"},
-                              Variant{"dctcp", "ns3::TcpDctcp"}};
+                              Variant{"dctcp", "ns3::TcpDctcp"},
+                              Variant{"reno-1999", "ns3::TcpNewReno", TcpBehaviour::Reno1999, OF_1999},
+                              Variant{"noordwijk", "ns3::TcpNewReno", TcpBehaviour::Noordwijk, OF_NOORDWIJK}};
 
 // tcp_wmem and tcp_rmem: what Linux's buffers may grow to.
 constexpr double SEND_BUFFER = 4194304;
 constexpr double RECEIVE_BUFFER = 6291456;
 constexpr double LARGEST_BUFFER = 1 << 30; ///< RFC 7323, 2.3
-/// RFC 6928.
-constexpr double INITIAL_WINDOW = 10;
-/// TCP_DELACK_MIN and TCP_RTO_MIN.
+/// TCP_DELACK_MIN.
 constexpr double ACK_TIMEOUT = 0.04;
-constexpr double SMALLEST_TIMEOUT = 0.2;
+/// Of Noordwijk, as the dissertation of C. A. Grazia has it (2.2.2.1).
+constexpr double BURST = 20;
+constexpr double BURST_TIMER = 0.5;
 
-ns3::TypeId ReadVariant(Section& section)
+const Variant& ReadVariant(Section& section)
 {
     const auto name = section.TextOr("variant", "cubic");
     const auto found = std::ranges::find(VARIANTS, name, &Variant::name);
@@ -50,7 +73,7 @@ ns3::TypeId ReadVariant(Section& section)
         }
         section.Refuse("variant", "is \"" + name + "\"; there are " + known);
     }
-    return ns3::TypeId::LookupByName(found->type);
+    return *found;
 }
 
 bool TruthOr(Section& section, const std::string& key, bool otherwise)
@@ -75,20 +98,35 @@ TcpOptions ReadTcpOptions(Section& configuration)
     static const auto nothing = Json::object();
     const auto& json = configuration.At("tcp");
     Section section(json.is_null() ? nothing : json, configuration.Path("tcp"));
-    TcpOptions options{.variant = ReadVariant(section),
-                       .sack = TruthOr(section, "sack", true),
+    const auto& variant = ReadVariant(section);
+    const auto& defaults = variant.defaults;
+    if (variant.behaviour != TcpBehaviour::Noordwijk)
+    {
+        for (const auto* key : {"burst", "burst_timer_s"})
+        {
+            if (!section.At(key).is_null())
+            {
+                section.Refuse(key, "is of noordwijk alone; leave it out, or write \"variant\": \"noordwijk\"");
+            }
+        }
+    }
+    TcpOptions options{.variant = ns3::TypeId::LookupByName(variant.type),
+                       .behaviour = variant.behaviour,
+                       .sack = TruthOr(section, "sack", defaults.sack),
                        .ecn = TruthOr(section, "ecn", false),
-                       .timestamps = TruthOr(section, "timestamps", true),
-                       .windowScaling = TruthOr(section, "window_scaling", true),
-                       .initialWindow = Whole(section, "initial_window", INITIAL_WINDOW, 1, 65535),
+                       .timestamps = TruthOr(section, "timestamps", defaults.timestamps),
+                       .windowScaling = TruthOr(section, "window_scaling", defaults.windowScaling),
+                       .initialWindow = Whole(section, "initial_window", defaults.initialWindow, 1, 65535),
                        .ssthresh = WholeOrNone(section, "initial_ssthresh", 1, UINT32_MAX),
                        .segment = WholeOrNone(section, "mss", 88, 9176),
                        .sendBuffer = Whole(section, "send_buffer", SEND_BUFFER, 4096, LARGEST_BUFFER),
                        .receiveBuffer = Whole(section, "receive_buffer", RECEIVE_BUFFER, 4096, LARGEST_BUFFER),
-                       .ackEvery = Whole(section, "ack_every", 2, 1, 255),
+                       .ackEvery = Whole(section, "ack_every", defaults.ackEvery, 1, 255),
                        .ackTimeout = ns3::Seconds(section.NumberOr("ack_timeout_s", ACK_TIMEOUT, 1e-6, 60)),
                        .pacing = TruthOr(section, "pacing", false),
-                       .smallestTimeout = ns3::Seconds(section.NumberOr("rto_min_s", SMALLEST_TIMEOUT, 1e-3, 60))};
+                       .smallestTimeout = ns3::Seconds(section.NumberOr("rto_min_s", defaults.smallestTimeout, 1e-3, 60)),
+                       .burst = Whole(section, "burst", BURST, 1, 1000),
+                       .burstTimer = ns3::Seconds(section.NumberOr("burst_timer_s", BURST_TIMER, 1e-3, 60))};
     section.Finish();
     return options;
 }

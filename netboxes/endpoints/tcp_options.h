@@ -13,10 +13,19 @@
 namespace netboxit
 {
 
-/// How a host's TCP behaves in one connection. The defaults are those of Linux.
+/// What of a connection a variant changes besides the congestion control.
+enum class TcpBehaviour
+{
+    Ordinary,
+    Reno1999,
+    Noordwijk
+};
+
+/// How a host's TCP behaves in one connection. The defaults are those of Linux, or what the variant has in their place.
 struct TcpOptions
 {
-    ns3::TypeId variant;                     ///< of the congestion control
+    ns3::TypeId variant;                     ///< of the congestion control, as ns-3 calls it
+    TcpBehaviour behaviour;                  ///< of the variant
     bool sack;                               ///< RFC 2018
     bool ecn;                                ///< RFC 3168
     bool timestamps;                         ///< RFC 7323
@@ -30,6 +39,8 @@ struct TcpOptions
     ns3::Time ackTimeout;
     bool pacing;
     ns3::Time smallestTimeout;               ///< of retransmissions
+    std::uint32_t burst;                     ///< Noordwijk's first one, segments
+    ns3::Time burstTimer;                    ///< Noordwijk's first one
 };
 
 /// Of the key "tcp", which may be absent.

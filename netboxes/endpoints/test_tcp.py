@@ -17,8 +17,8 @@ from netboxes.endpoints.endpoints_under_test import (
     arp,
     bulk,
     flow,
+    from_peer,
     host,
-    ipv4,
     is_right,
     needs_tshark,
     packets,
@@ -105,17 +105,6 @@ def test_a_segment_to_a_closed_port_is_reset() -> None:
     given = [(0.0, tcp(PEER, HOST, 0x02)), (0.1, arp(2, PEER, HOST))]
     [(_, reset)] = packets(run("endpoints", ["a"], host(), {"a": given}, duration_s=0.5))
     assert (reset[47], reset[42:46]) == (0x14, (1001).to_bytes(4))
-
-
-def from_peer(
-    ports: tuple[int, int], sequence: int, acknowledged: int, flags: int, window: int = 65535, options: str = ""
-) -> bytes:
-    """A segment without data, of a connection with a host."""
-    more = bytes.fromhex(options)
-    words = 5 + len(more) // 4
-    body = struct.pack(">HHIIHHHH", *ports, sequence, acknowledged, words << 12 | flags, window, 0, 0) + more
-    pseudo = address(PEER, 4).packed + address(HOST, 4).packed + struct.pack(">BBH", 0, 6, len(body))
-    return ipv4(PEER, HOST, 6, body[:16] + struct.pack(">H", checksum(pseudo + body)) + body[18:])
 
 
 #: From the peer's receiver to a sender of the host: the answer to its SYN, with MSS 1460 and SACK permitted.
