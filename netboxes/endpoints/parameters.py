@@ -93,7 +93,9 @@ class Tcp(BaseModel):
     ack_every: int = Field(2, ge=1, le=255, description="Segments that one acknowledgement is sent for.")
     ack_timeout: Annotated[float, Quantity(TIME, 1e-6, 60.0)] = Field(0.04, description="How long it is delayed at most.")
     pacing: bool = Field(False, description="Segments at even distances; `bbr` always has it.")
-    rto_min: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(0.2, description="Least timeout of a retransmission.")
+    rto_min: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
+        0.2, description="What a timeout of a retransmission is more than the smoothed round trip at least, as Linux's."
+    )
     burst: int = Field(20, ge=1, le=1000, description="`noordwijk`: segments of the first burst, and most of a later one.")
     burst_timer: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
         0.5, description="`noordwijk`: from burst to burst at first."

@@ -86,6 +86,7 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     SetDelAckMaxCount(options.ackEvery);
     SetDelAckTimeout(options.ackTimeout);
     SetMinRto(options.smallestTimeout);
+    SetClockGranularity(options.smallestTimeout); // as Linux: the smoothed round trip and at least that
     SetConnTimeout(FIRST_TIMEOUT);
     SetSynRetries(CONNECTION_ATTEMPTS);
     SetDataRetries(DATA_ATTEMPTS);
@@ -339,6 +340,10 @@ std::uint32_t TcpConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std:
     m_highRxAckMark = std::max(m_highRxAckMark.Get(), m_txBuffer->HeadSequence());
     m_retransmissions += sequence < m_tcb->m_highTxMark;
     m_lastSent = ns3::Simulator::Now();
+    if (sequence == m_txBuffer->HeadSequence() && sequence < m_tcb->m_highTxMark)
+    {
+        m_retxEvent.Cancel(); // starts anew with what is sent again, as in Linux (tcp_xmit_retransmit_queue) and ns-2
+    }
     return TcpSocketBase::SendDataPacket(sequence, most, withAck);
 }
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How windows grow between losses, against closed forms. The window is what is on its way, read from the sender's capture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from netboxes.endpoints.endpoints_under_test import bulk, pair
+from results import pcapng
+
+RATE, DATA, FRAME = 10e6, 1448, 1514
+#: The bottleneck's time for a segment.
+SEGMENT_S = FRAME * 8 / RATE
+
+
+def window(folder: Path, variant: str, *, delay_s: float, duration_s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times, s, and segments on their way just after each new segment; the queue holds what is on its way without one."""
+    queue = RATE / 8 * 2 * delay_s
+    sends = bulk("sender", until_s=duration_s, tcp={"variant": variant})
+    receives = bulk("receiver", tcp={"ack_every": 1})
+    pair(folder, [sends], [receives], delay_s=delay_s, queue=queue, duration_s=duration_s)
+    acknowledged = highest = 0
+    times, segments = [], []
+    for packet in pcapng.read(folder / "pair.pcapng"):
+        frame = packet.data
+        if frame[12:14] != b"\x08\x00" or frame[23] != 6:
+            continue
+        number, answer = int.from_bytes(frame[38:42]), int.from_bytes(frame[42:46])
+        length = int.from_bytes(frame[16:18]) - 20 - 4 * (frame[46] >> 4)
+        if frame[34:36] == (5001).to_bytes(2):
+            acknowledged = max(acknowledged, answer)
+        elif length and number >= highest:
+            highest = number + length
+            times.append(packet.time_ns / 1e9)
+            segments.append((highest - acknowledged) / DATA)
+    return np.array(times), np.array(segments)
+
+
+def growth(times: np.ndarray, segments: np.ndarray, begin: float, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """Between two windows of the last growth that passes both: times from the first of them on, and windows."""
+    last = np.flatnonzero((segments[1:] >= end) & (segments[:-1] < end))[-1] + 1
+    first = np.flatnonzero(segments[:last] <= begin)[-1]
+    return times[first:last] - times[first], segments[first:last]
+
+
+def test_linux_reno_is_a_sawtooth_of_a_half(tmp_path: Path) -> None:
+    """RFC 5681: half of the window at a loss, then a segment each round trip. The queue is never empty then, so a round trip is
+    the window's time on the bottleneck: dW/dt = 1/(W s), W(t) = sqrt(W0² + 2 t/s)."""
+    times, segments = window(tmp_path, "linux-reno", delay_s=0.05, duration_s=40.0)
+    full = 2 * 0.1 / SEGMENT_S
+    settled = segments[times > times[0] + 15]
+    assert settled.min() == pytest.approx(full / 2, rel=0.03)
+    at, grown = growth(times, segments, 90, 160)
+    assert grown == pytest.approx(np.sqrt(grown[0] ** 2 + 2 * at / SEGMENT_S), rel=0.02)
+
+
+def test_cubic_is_a_cubic_function_of_time_with_fast_convergence(tmp_path: Path) -> None:
+    """RFC 9438, 4.2 and 4.7: W(t) = C (t - K)³ + Wmax with C = 0.4, a window of 0.7 W after a loss at W, and Wmax = 0.85 W when W
+    was less than the one before. K = cbrt((Wmax - 0.7 W) / C)."""
+    times, segments = window(tmp_path, "cubic", delay_s=0.05, duration_s=40.0)
+    begin = segments[times > times[0] + 15].min()
+    at, grown = growth(times, segments, begin + 2, 1.7 * begin)
+    most = begin * 0.85 / 0.7
+    k = np.cbrt((most - begin) / 0.4)
+    early = k - np.cbrt((most - grown[0]) / 0.4)
+    assert grown == pytest.approx(0.4 * (at + early - k) ** 3 + most, rel=0.1)
+
+
+def test_cubic_grows_on_short_paths_as_reno_would(tmp_path: Path) -> None:
+    """RFC 9438, 4.3: 3 (1 - 0.7)/(1 + 0.7) segments each round trip, which by the cubic function would take K = 2.9 s."""
+    times, segments = window(tmp_path, "cubic", delay_s=0.01, duration_s=20.0)
+    later = times > times[0] + 5
+    at, grown = growth(times[later], segments[later], 20, 30)
+    assert grown == pytest.approx(np.sqrt(grown[0] ** 2 + 2 * 0.529 * at / SEGMENT_S), rel=0.1)
