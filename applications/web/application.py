@@ -47,7 +47,7 @@ class OwnPage(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Sizes: of the page's document, then of what that refers to.
-    objects: tuple[Annotated[_Bytes, Field(multiple_of=1)], ...] = Field(min_length=1, max_length=1000)
+    objects: list[Annotated[_Bytes, Field(multiple_of=1)]] = Field(min_length=1, max_length=1000)
     #: How long it is read.
     think: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = 0.0
 
@@ -60,7 +60,7 @@ class WebOptions(ApplicationOptions):
     #: How long a drawn page is read, on the mean; the times are exponential.
     think: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = pages.READING_S
     #: Pages of one's own in the place of drawn ones: `[{objects: [20 kB, 4 kB], think: 5 s}]`. After the last comes the first.
-    pages: tuple[OwnPage, ...] | None = Field(default=None, min_length=1, max_length=_MOST_PAGES)
+    pages: list[OwnPage] | None = Field(default=None, min_length=1, max_length=_MOST_PAGES)
     #: How many pages are got; the traffic is over with the last one, at the latest when its duration is. Default: as many as fit.
     count: int | None = Field(default=None, ge=1, le=1_000_000)
     #: Connections at once; browsers have six to a server.

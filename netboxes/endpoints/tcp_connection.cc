@@ -358,7 +358,8 @@ int TcpConnection::Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags)
 void TcpConnection::RestartAfterIdle()
 {
     const auto idle = ns3::Simulator::Now() - m_lastSent;
-    if (m_lastSent.IsZero() || m_txBuffer->Size() > 0 || idle <= m_rto.Get())
+    // What has a model of the path, as BBR, decides itself.
+    if (m_lastSent.IsZero() || m_txBuffer->Size() > 0 || idle <= m_rto.Get() || m_congestionControl->HasCongControl())
     {
         return;
     }
