@@ -101,4 +101,6 @@ def tool(program: DebianProgram, remedy: str) -> Ability:
     except asking.NoAnswer as error:
         return Ability(program.name, "no", str(error), program.lost, f"call `{path} {program.version}` by hand; {remedy}")
     number = re.search(r"\d+(?:\.\d+)+|\d{8}", answer.stdout + answer.stderr)
+    if number is None and answer.returncode != 0:  # a library that an interpreter does not find, say
+        return Ability(program.name, "no", f"it tells no version; {program.package} may be missing", program.lost, remedy)
     return Ability(program.name, "yes", number[0] if number else program.name, program.lost, remedy)

@@ -49,6 +49,12 @@ def test_the_version_of_an_installed_program_is_found() -> None:
     assert programs.tool(DebianProgram("python3", "python3", "everything"), "install it").found.startswith("3.")
 
 
+def test_a_library_that_its_interpreter_does_not_find_is_missed() -> None:
+    library = DebianProgram("python3", "python3-none", "a library", "-cimport netboxit_no_such_library")
+    finding = programs.tool(library, "install it")
+    assert (finding.there, finding.found) == ("no", "it tells no version; python3-none may be missing")
+
+
 @pytest.mark.timeout(30)
 def test_a_program_that_does_not_answer_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "sleeper"
