@@ -374,13 +374,14 @@ def test_routers_go_round_a_link_that_fades_after_their_dead_time(tmp_path: Path
     assert (outage["before"]["via"], outage["after"]["via"]) == (["first"], ["second"])
 
 
+@pytest.mark.long
 def test_a_call_goes_on_by_the_other_satellite_when_bfd_misses_three_packets(tmp_path: Path) -> None:
     """Detected 0.6 to 0.9 s after the rain began, by either end, which tells the other at once."""
     text = (CHECKOUT / "topologies/disaster.yaml").read_text()
-    for before, after in (("at: 18 s", "at: 1 s"), ("at: 20 s", "at: 2 s")):
+    for before, after in (("at: 18 s", "at: 0.5 s"), ("at: 20 s", "at: 1 s")):
         assert before in text
         text = text.replace(before, after)
-    done = virtually(written(tmp_path, text), tmp_path / "results", "--duration", "6 s")
+    done = virtually(written(tmp_path, text), tmp_path / "results", "--duration", "4 s")
     assert done.returncode == 0, done.stderr
     for direction in ("return", "forward"):
         outage = max(outages(tmp_path / "results", "call-a.voice", direction), key=lambda one: one["duration_ms"])
@@ -392,7 +393,7 @@ def test_a_call_goes_on_by_the_other_satellite_when_bfd_misses_three_packets(tmp
             if (flow["name"], flow["direction"]) == ("call-a.voice", direction)
         ]
         assert voice["one_way_delay_ms"]["min"] > 254
-        assert voice["received"] > 0.7 * voice["packets"]
+        assert voice["received"] > 0.6 * voice["packets"]
 
 
 def test_a_switch_is_refused_with_its_line_and_what_to_take_instead(tmp_path: Path) -> None:

@@ -236,22 +236,20 @@ void Host::UseRoutes(const ospf::Routes& before, const ospf::Routes& routes)
 {
     m_found = routes;
     ReplaceRoutes();
-    const auto announce = [this](const char* event, const ospf::Network& network, const ospf::Route& route)
+    const auto told = [this](const ospf::Network& network, const ospf::Route& route)
     {
         std::ostringstream destination;
         destination << ns3::Ipv4Address(network.address) << '/' << std::popcount(network.mask);
         std::ostringstream gateway;
         gateway << ns3::Ipv4Address(route.gateway);
-        m_announcements.Announce(event,
-                                 std::nullopt,
-                                 {{"destination", destination.str()},
-                                  {"paths", {{{"gateway", gateway.str()}, {"interface", m_interfaces[route.interface]}}}}});
+        auto paths = Json::array({{{"gateway", gateway.str()}, {"interface", m_interfaces[route.interface]}}});
+        return Json{{"destination", destination.str()}, {"paths", paths}};
     };
     for (const auto& [network, route] : before)
     {
         if (!routes.contains(network))
         {
-            announce("route_gone", network, route);
+            m_announcements.Announce("route_gone", std::nullopt, told(network, route));
         }
     }
     for (const auto& [network, route] : routes)
@@ -259,7 +257,7 @@ void Host::UseRoutes(const ospf::Routes& before, const ospf::Routes& routes)
         const auto known = before.find(network);
         if (known == before.end() || known->second.gateway != route.gateway)
         {
-            announce("route", network, route);
+            m_announcements.Announce("route", std::nullopt, told(network, route));
         }
     }
 }
