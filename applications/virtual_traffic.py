@@ -57,13 +57,29 @@ class WebPage(TypedDict):
     think_s: float
 
 
+class HttpObject(TypedDict):
+    """What is at a path of a server of dash: a text, then so many bytes of zeros."""
+
+    path: str
+    text: NotRequired[str]
+    bytes: NotRequired[int]
+
+
+class VideoRepresentation(TypedDict):
+    """One quality of a video of MPEG-DASH: its rate in bit/s, and paths at the server."""
+
+    rate: float
+    initialization: str
+    segments: list[str]
+
+
 class FlowEnd(TypedDict):
     """One end of a flow, as the segment of netboxes/endpoints reads it (its README.md); times count from the network's."""
 
     name: str
     #: Whose end it is.
     host: str
-    application: Literal["datagrams", "bulk", "web"]
+    application: Literal["datagrams", "bulk", "web", "dash"]
     role: Literal["sender", "receiver", "client", "server"]
     #: The receiver's, or the server's.
     port: int
@@ -88,7 +104,7 @@ class FlowEnd(TypedDict):
     until_s: NotRequired[float]
     #: Of bulk: how many connections; their source ports count up. Of a web client: how many at most.
     parallel: NotRequired[int]
-    #: Of bulk and web; also a receiver and a server have it.
+    #: Of bulk, web and dash; also a receiver and a server have it.
     tcp: NotRequired[TcpEnd]
     #: Of web, at both ends. The client gets one after another, and begins again after the last.
     pages: NotRequired[list[WebPage]]
@@ -100,6 +116,21 @@ class FlowEnd(TypedDict):
     log: NotRequired[str]
     #: Of a web server: after which time without requests it closes a connection.
     idle_s: NotRequired[float]
+    #: Of a server of dash.
+    objects: NotRequired[list[HttpObject]]
+    #: Of a client of dash, as all that follows: the path of the manifest, and what is in it, in order of the rates.
+    manifest: NotRequired[str]
+    representations: NotRequired[list[VideoRepresentation]]
+    segment_s: NotRequired[float]
+    #: Of the play-out buffer: the most that it holds, and how much before it plays, at first and after it stood still.
+    buffer_s: NotRequired[float]
+    start_up_s: NotRequired[float]
+    rebuffer_s: NotRequired[float]
+    #: A buffer above has it wait before a request; null: never.
+    back_off_above_s: NotRequired[float | None]
+    adaptation: NotRequired[Literal["throughput", "buffer"]]
+    #: How much of the throughput is trusted.
+    safety: NotRequired[float]
 
 
 def rtp_ends(flow: Flow, name: str, *, port: int, dscp: int, start_s: float, media: RtpMedia) -> tuple[FlowEnd, FlowEnd]:

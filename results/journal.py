@@ -32,6 +32,8 @@ class Journal:
     began_ns: int
     events: list[AnnouncedEvent] = field(default_factory=list)
     samples: list[tuple[float, Details]] = field(default_factory=list)
+    #: What applications measured of themselves, for their analyses; each has its `flow` and its kind, `record`.
+    records: list[Details] = field(default_factory=list)
 
     def offset_s(self, began_ns: int) -> float:
         """What turns its times into those of a run that began then."""
@@ -57,6 +59,8 @@ def read(*paths: Path) -> Journal | None:
             continue
         elif is_event(line):
             journal.events.append({**line, "at_s": line["at_s"] + later_s})
+        elif isinstance(line.get("record"), str):
+            journal.records.append(line)
         elif isinstance(line.get("statistics"), dict) and line["at_s"] + later_s > latest_s + _CLOSEST_S:
             latest_s = line["at_s"] + later_s
             journal.samples.append((latest_s, line["statistics"]))

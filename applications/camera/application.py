@@ -19,6 +19,7 @@ from applications import rtp_recording
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.camera.recording import packets
 from applications.media.number_strip import NumberStrip
+from applications.media.scene import moving_scene
 from applications.rtp_recording import RecordingFacts, RecordingFile
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from applications.virtual_traffic import RtpMedia, VirtualTraffic, rtp_ends
@@ -92,12 +93,10 @@ def _flow(plan: TrafficPlan, options: CameraOptions) -> Flow:
 
 
 def _scene(options: CameraOptions) -> str:
-    """ffmpeg's filters for the picture: a test scene half as large again, of which a moving part is seen."""
-    width, height, rate = options.width, options.height, options.frames_per_second
-    large = f"testsrc2=size={width * 3 // 2}x{height * 3 // 2}:rate={rate}"
-    pan = f"crop={width}:{height}:x='(iw-ow)/2*(1+sin(t/3))':y='(ih-oh)/2*(1+cos(t/4))'"
+    """ffmpeg's filters for the picture."""
+    scene = moving_scene(options.width, options.height, options.frames_per_second)
     clock = r"drawtext=text='frame %{n}   %{pts\:hms}':x=16:y=16:fontsize=20:fontcolor=white:box=1:boxcolor=black"
-    return f"{large},{pan},noise=alls=6:allf=t,{clock},{NumberStrip(height).filters()},format=yuv420p"
+    return f"{scene},{clock},{NumberStrip(options.height).filters()},format=yuv420p"
 
 
 def _encoding(options: CameraOptions) -> tuple[str, ...]:

@@ -173,4 +173,5 @@ def pair(
     wires = [(("left", "eth"), ("link", "x")), (("link", "y"), ("right", "eth"))]
     ran = emulate_network(boxes, wires, duration_s)
     announced = [line for name in ("left", "right") for line in ran[name].journal if "event" in line]
-    return {name: ran[name].statistics["segment"] for name in ("left", "right")} | {"announced": announced}
+    records = [line for name in ("left", "right") for line in ran[name].journal if "record" in line]
+    return {name: ran[name].statistics["segment"] for name in ("left", "right")} | {"announced": announced, "records": records}

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from netboxes.endpoints.parameters import Parameters
-from netboxes.endpoints.test_endpoints import (
+from netboxes.endpoints.endpoints_under_test import (
     HOST,
     PEER,
     STATIONS,
@@ -26,6 +25,7 @@ from netboxes.endpoints.test_endpoints import (
     pair,
     tshark,
 )
+from netboxes.endpoints.parameters import Parameters
 from netboxes.engine.virtual import EmulationFailed, address, checksum, emulate, run
 
 #: On the link of `pair`.

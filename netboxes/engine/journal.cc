@@ -81,6 +81,13 @@ void Journal::End()
     m_notice = [](auto, const auto&) {};
 }
 
+void Journal::Record(std::string_view what, const Json& details)
+{
+    Json line{{"at_s", Now()}, {"record", what}};
+    line.update(details);
+    Add(line);
+}
+
 Json Journal::Latest() const
 {
     return Json(m_latest);

@@ -29,6 +29,7 @@ class Journal : public Announcements
     void Begin(const Segment& segment, std::optional<std::int64_t> interval);
 
     void Announce(std::string_view event, std::optional<StationId> station, const Json& details) override;
+    void Record(std::string_view what, const Json& details) override;
 
     /// `notice` is called with what is announced, and the name of the station that it is said of, empty without one.
     void Notice(std::function<void(std::string_view event, const std::string& station)> notice)

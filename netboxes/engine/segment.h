@@ -68,6 +68,8 @@ class Announcements
     virtual void Announce(std::string_view event,
                           std::optional<StationId> station,
                           const Json& details = Json::object()) = 0;
+    /// What an application measured of itself, for its analysis; `details` have its flow's name as "flow".
+    virtual void Record(std::string_view what, const Json& details) = 0;
 };
 
 /// A live parameter has no such name. The message lists those that exist.

@@ -77,10 +77,11 @@ def _of_tcp_ports(traffic: Traffic) -> Iterator[tuple[Location, str, str]]:
     """A connection holds its port until the run is over; only a port that listens may be several entries'."""
     owners: dict[tuple[str, int], tuple[str, FlowEnd]] = {}
     for entry, told in traffic.items():
-        own = [(end, port) for end in (told.ends if told else ()) if end["application"] == "bulk" for port in _own_ports(end)]
+        of_tcp = [end for end in (told.ends if told else ()) if end["application"] != "datagrams"]
+        own = [(end, port) for end in of_tcp for port in _own_ports(end)]
         for end, port in own:
             name, other = owners.get((end["host"], port), (entry, end))
-            if name != entry and "sender" in (end["role"], other["role"]):
+            if name != entry and {"sender", "server"} & {end["role"], other["role"]}:
                 yield (
                     ("traffic", entry),
                     f"{end['host']} has port {port} of the traffic {name} already, which is not free again in virtual time",
@@ -91,7 +92,9 @@ def _of_tcp_ports(traffic: Traffic) -> Iterator[tuple[Location, str, str]]:
 
 
 def _own_ports(end: FlowEnd) -> range:
-    first = end["port"] if end["role"] == "receiver" else end.get("source_port", 0)
+    if end["role"] == "client":
+        return range(0)  # any that is free
+    first = end["port"] if end["role"] in ("receiver", "server") else end.get("source_port", 0)
     return range(first, first + end.get("parallel", 1))
 
 
