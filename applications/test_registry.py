@@ -81,7 +81,7 @@ def install(packages: InstalledPackages, distribution: str, brings: str, **modul
 
 def test_one_of_another_package_is_described_like_ours(installed_packages: InstalledPackages, tmp_path: Path) -> None:
     install(installed_packages, "probe-maker", "probe", application=APPLICATION)
-    assert [*registry.applications()] == ["bulk", "call", "camera", "command", "udp-flow", "web", "probe"]
+    assert [*registry.applications()] == ["bulk", "call", "camera", "command", "dash", "udp-flow", "web", "probe"]
     assert "probe" not in registry.analyses()
     network = "name: x\ncentre: b\nhosts: {a: {address: 10.0.0.1/24}, b: {address: 10.0.0.2/24}}\nwires: [[a, b]]\n"
     (tmp_path / "x.yaml").write_text(network + "traffic: {p: {application: probe, from: a, to: b, probes: 7}}\n")
