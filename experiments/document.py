@@ -70,7 +70,7 @@ def section(outcome: Outcome, plots: str) -> str:
 def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
     yield outcome.text
     for table in outcome.tables:
-        yield f"**{table.title}**\n\n{_markdown(table)}"
+        yield f"**{table.title}**\n\n{markdown(table)}"
     for plot in outcome.plots:
         yield f"![{plot.title}]({plots}{plot.name}.svg)"
     rows = [
@@ -79,7 +79,7 @@ def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
     ]
     met = sum(expectation.met for expectation in outcome.expectations)
     title = f"Expected outcome: {met} of {len(rows)} met"
-    yield f"**{title}**\n\n{_markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
+    yield f"**{title}**\n\n{markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
     if differences := dict.fromkeys(expectation.differs for expectation in outcome.expectations if expectation.differs):
         yield "Known to differ from the thesis:\n\n" + "\n".join(f"- {difference}" for difference in differences)
     judged = [
@@ -89,7 +89,7 @@ def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
     yield "Runs in real time, as their reports judge them:\n\n" + "\n".join(judged)
 
 
-def _markdown(table: Table) -> str:
+def markdown(table: Table) -> str:
     lines = [table.headers, ["---"] * len(table.headers), *table.rows]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
