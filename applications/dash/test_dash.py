@@ -167,7 +167,7 @@ def judged(folder: Path, lines: list[Any]) -> dict[str, Any]:
     (own / RECORD_FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
     dash = Dash(plan, None, own)  # type: ignore[arg-type]  # it needs no hosts
     record = ApplicationRecord(name="talk", application="dash", flows=tuple(dash.flows()), facts=dict(dash.facts()))
-    (entry,) = analysis.judge(Evidence(folder, {"talk": plan}, [record], [])).entries
+    (entry,) = analysis.judge(Evidence(folder, {"talk": plan}, [record], [], 0)).entries
     return dict(entry)
 
 

@@ -2,6 +2,7 @@
 #include "dash_client.h"
 
 #include "http_message.h"
+#include "tcp_variants.h"
 
 #include "ns3/simulator.h"
 

@@ -30,6 +30,8 @@ HOST, PEER, OTHER = 1, 2, 3
 FAR, FARTHER = 0x1_0002, 0x2_0005
 FAR_MAC = mac(9)
 READS_CHECKSUMS = [word for protocol in ("ip", "tcp", "udp") for word in ("-o", f"{protocol}.check_checksum:TRUE")]
+#: Two interfaces of one host, as YAML says them.
+STATIONS = {"a": {"addresses": "10.0.0.1/24"}, "b": {"addresses": ["10.0.1.1/24", "fd00::1/64"], "host": "a"}}
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
 

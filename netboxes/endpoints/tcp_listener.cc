@@ -3,6 +3,7 @@
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "tcp_variants.h"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.errors import NetBoxITError
-from netboxes.endpoints.endpoints_under_test import bulk, host, interface, sender
+from netboxes.endpoints.endpoints_under_test import STATIONS, bulk, host, interface, sender
 from netboxes.endpoints.parameters import Parameters
 from netboxes.engine.virtual import (
     EmulationFailed,
@@ -48,7 +48,6 @@ def test_a_netbox_refuses_a_configuration_with_its_place(change: dict[str, Any],
         run("endpoints", ["a"], change, {}, duration_s=0.1)
 
 
-STATIONS = {"a": {"addresses": "10.0.0.1/24"}, "b": {"addresses": ["10.0.1.1/24", "fd00::1/64"], "host": "a"}}
 SENDS = {"name": "f", "host": "a", "role": "sender", "destination": "10.0.0.2", "port": 5001}
 
 

@@ -5,6 +5,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/simulator.h"
+#include "tcp_variants.h"
 
 #include <algorithm>
 #include <sstream>

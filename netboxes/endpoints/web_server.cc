@@ -170,7 +170,7 @@ void WebServer::Reply(Connection& connection, unsigned status, std::uint64_t len
 
 void WebServer::Send(Connection& connection, std::uint32_t room)
 {
-    const auto wanted = std::max(LEAST_BACKLOG, 2 * connection.socket->Window());
+    const auto wanted = std::max(LEAST_BACKLOG, connection.socket->UsefulBacklog());
     room = std::min(room, wanted - std::min(wanted, connection.socket->GetTxBuffer()->Size()));
     if (room <= connection.head.size())
     {
