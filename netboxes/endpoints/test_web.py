@@ -212,7 +212,7 @@ def test_no_text_ends_a_client(seed: int) -> None:
         ({"until_s": 0}, "is not after start_s"),
         ({"log": "/nowhere/objects.jsonl"}, "its log /nowhere/objects.jsonl cannot be written"),
         ({"role": "sender"}, r'is "sender", not "client" or "server"'),
-        ({"application": "wep"}, r'is "wep", not "bulk", "datagrams" or "web"'),
+        ({"application": "wep"}, r'is "wep", not "bulk", "dash", "datagrams" or "web"'),
     ],
 )
 def test_a_netbox_refuses_a_configuration_with_its_place(change: dict[str, Any], message: str) -> None:
