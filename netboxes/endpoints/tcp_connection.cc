@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tcp_connection.h"
 
+#include "rate_reduction.h"
+
 #include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -9,7 +11,6 @@
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-rfc793.h"
 #include "ns3/tcp-option-sack.h"
-#include "ns3/tcp-prr-recovery.h"
 #include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-tx-buffer.h"
 
@@ -102,7 +103,7 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     }
     // Last: DCTCP turns ECN on, BBR pacing.
     SetCongestionControlAlgorithm(congestionControl);
-    SetRecoveryAlgorithm(ns3::CreateObject<ns3::TcpPrrRecovery>());
+    SetRecoveryAlgorithm(ns3::CreateObject<RateReduction>());
 }
 
 void TcpConnection::SetAcknowledgementHandler(std::function<void()> handler)
