@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tcp_connection.h"
 
+#include "delivery_rate.h"
 #include "rate_reduction.h"
 
 #include "ns3/object-factory.h"
@@ -11,7 +12,6 @@
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-rfc793.h"
 #include "ns3/tcp-option-sack.h"
-#include "ns3/tcp-rate-ops.h"
 #include "ns3/tcp-tx-buffer.h"
 
 #include <algorithm>
@@ -104,6 +104,7 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     // Last: DCTCP turns ECN on, BBR pacing.
     SetCongestionControlAlgorithm(congestionControl);
     SetRecoveryAlgorithm(ns3::CreateObject<RateReduction>());
+    m_rateOps = ns3::CreateObject<DeliveryRate>();
 }
 
 void TcpConnection::SetAcknowledgementHandler(std::function<void()> handler)
@@ -168,7 +169,9 @@ Json TcpConnection::Read() const
 
 ns3::Ptr<ns3::TcpSocketBase> TcpConnection::Fork()
 {
-    return ns3::CopyObject<TcpConnection>(this);
+    auto accepted = ns3::CopyObject<TcpConnection>(this);
+    accepted->m_rateOps = ns3::CreateObject<DeliveryRate>();
+    return accepted;
 }
 
 void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Address& from, const ns3::Address& to)

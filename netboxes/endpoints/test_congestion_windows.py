@@ -16,12 +16,14 @@ RATE, DATA, FRAME = 10e6, 1448, 1514
 SEGMENT_S = FRAME * 8 / RATE
 
 
-def window(folder: Path, variant: str, *, delay_s: float, duration_s: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
+def window(
+    folder: Path, variant: str, *, delay_s: float, duration_s: float, ack_every: int = 1
+) -> tuple[np.ndarray, np.ndarray, list[float]]:
     """Times, s, and segments on their way just after each new segment, and when losses were found, those of a second together;
     the queue holds what is on its way without one."""
     queue = RATE / 8 * 2 * delay_s
     sends = bulk("sender", until_s=duration_s, tcp={"variant": variant})
-    receives = bulk("receiver", tcp={"ack_every": 1})
+    receives = bulk("receiver", tcp={"ack_every": ack_every})
     pair(folder, [sends], [receives], delay_s=delay_s, queue=queue, duration_s=duration_s)
     acknowledged = highest = 0
     times, segments, losses = [], [], [0.0]
