@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,8 @@ def begun(tmp_path: Path) -> Iterator[Begun]:
 
     yield begin
     for one in running:
-        one.kill()
-        one.wait()
+        one.terminate()  # so that it ends its program, too
+        one.wait(10)
 
 
 def state(folder: Path) -> str | None:
@@ -101,7 +102,7 @@ def test_a_program_that_ends_at_once_does_not_spin(begun: Begun, tmp_path: Path)
 
 
 def test_what_it_leaves_behind_is_gone_before_it_is_started_again(begun: Begun, tmp_path: Path) -> None:
-    begun("sleep 1000 & echo $! >> children; exit 1", "on-failure")
+    host = begun("sleep 1000 & echo $! >> children; exit 1", "on-failure")
     until(lambda: (tmp_path / "children").exists() and len((tmp_path / "children").read_text().split()) >= 2)
     first = (tmp_path / "children").read_text().split()[0]
 
@@ -111,6 +112,11 @@ def test_what_it_leaves_behind_is_gone_before_it_is_started_again(begun: Begun, 
         return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
 
     until(is_gone)
+    host.kill()
+    host.wait()
+    for child in (tmp_path / "children").read_text().split():  # in a host they end with its PID namespace
+        with suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
 
 
 def test_the_host_ends_its_program_when_it_is_asked_to_end(begun: Begun, tmp_path: Path) -> None:
