@@ -258,11 +258,10 @@ def test_a_variant_that_there_is_not_is_refused_before_anything_is_started(hosts
 
 @pytest.mark.lab
 @pytest.mark.long
-@pytest.mark.parametrize("adaptation", ["throughput", "buffer"])
-def test_real_and_virtual_time_agree_over_the_same_line(adaptation: str, tmp_path: Path) -> None:
+def test_real_and_virtual_time_agree_over_the_same_line(tmp_path: Path) -> None:
     """2 Mbit/s and 50 ms: the mean rate within 5 %, start-up within 0.2 s, the same stalls: none."""
     rates = "[500 kbit/s, 1 Mbit/s, 1.5 Mbit/s, 2 Mbit/s, 3 Mbit/s, 4 Mbit/s]"
-    options = f"ladder: {rates}, adaptation: {adaptation}, variant: linux-reno, duration: 120 s"
+    options = f"ladder: {rates}, adaptation: throughput, variant: linux-reno, duration: 60 s"
     (state := tmp_path / "state").mkdir()
     (tmp_path / "real").mkdir()
     real = ran(tmp_path / "real", options, name=f"film{os.getpid()}", NETBOXIT_STATE=str(state))
