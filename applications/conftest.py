@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from applications.application import INSIDE
 from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
 from contracts.plan import TrafficPlan
 from results.capture import RING_S, Capture
 from system.node_files import OwnFiles
@@ -23,6 +25,22 @@ from system.processes import HELD
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit. That of the machine is its labs'.
 _WITH_FOLDER = f'mount -t tmpfs none /run && mkdir {INSIDE} && mount --bind "$0" {INSIDE} && exec "$@"'
+
+
+#: Congestion control that every program on this machine may take, as topologies name it.
+ALLOWED = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip().replace("reno", "newreno")
+
+
+def metrics_of(
+    file: Path, *arguments: str, environment: Mapping[str, str], ends_with: Collection[int] = (0, 3)
+) -> dict[str, Any]:
+    """What `netboxit run` of a topology file measures; its results are beside the file. `environment` is besides this one's."""
+    results = file.parent / "results"
+    command: list[str | Path] = [CHECKOUT / "netboxit.py", "run", file, "--results", results, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    assert done.returncode in ends_with, done.stdout + done.stderr
+    document: dict[str, Any] = json.loads((results / "latest/metrics.json").read_text())
+    return document
 
 
 class NamespaceProgram:

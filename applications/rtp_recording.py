@@ -71,7 +71,7 @@ class _Packet:
 
 
 @dataclass(frozen=True)
-class Stream:
+class RtpStream:
     """The packets of one synchronisation source from one host to another, in order of time."""
 
     source: str
@@ -112,7 +112,7 @@ class Stream:
         return [_nearest(packet.stamp - self.packets[0].stamp, _STAMPS) for packet in self.packets]
 
 
-def streams(recording: Path) -> list[Stream]:
+def streams(recording: Path) -> list[RtpStream]:
     """All that are in a capture, the earliest first. Raises BadRecording, SandboxFailed, LimitExceeded."""
     with recording.open("rb") as file:
         done = sandbox.run(_EDITCAP, _LIMITS, stdin=file)
@@ -128,7 +128,7 @@ def streams(recording: Path) -> list[Stream]:
             raise BadRecording(f"{recording}: it has more than {MOST_PACKETS} packets of RTP; cut it, say by editcap -B")
         found.setdefault(ends, []).append(packet)
     all_streams = [
-        Stream(source, destination, ssrc, payload_type, _once(packets))
+        RtpStream(source, destination, ssrc, payload_type, _once(packets))
         for (source, _, destination, _, ssrc, payload_type), packets in found.items()
         if _counts_on(packets)
     ]
@@ -139,7 +139,7 @@ def streams(recording: Path) -> list[Stream]:
     return sorted(all_streams, key=lambda stream: stream.packets[0].time_ns)
 
 
-def one_way(recording: Path) -> Stream:
+def one_way(recording: Path) -> RtpStream:
     """The only stream of a recording. Raises BadRecording."""
     found = streams(recording)
     if len(found) > 1:
@@ -147,7 +147,7 @@ def one_way(recording: Path) -> Stream:
     return found[0]
 
 
-def both_ways(recording: Path) -> tuple[Stream, Stream]:
+def both_ways(recording: Path) -> tuple[RtpStream, RtpStream]:
     """The caller's stream, which began first, and the other's; one that is alone is both. Raises BadRecording."""
     found = streams(recording)
     first, other = found[0], found[-1]
@@ -161,7 +161,7 @@ def facts(recording: Path) -> RecordingFacts:
         return {"file": recording.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
-def _too_many(recording: Path, found: Sequence[Stream], wanted: str) -> BadRecording:
+def _too_many(recording: Path, found: Sequence[RtpStream], wanted: str) -> BadRecording:
     return BadRecording(
         f"{recording}: it is to have {wanted}, and has {listed([str(stream) for stream in found], 'and')}; keep what is meant: "
         f"tshark -r {recording.name} -d udp.port==1024-65535,rtp -Y 'rtp.ssrc == {found[0].ssrc:#010x}' -w one.pcapng"

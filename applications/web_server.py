@@ -12,7 +12,7 @@ from typing import Final
 from applications.application import Application, Running
 from contracts.debian_program import DebianProgram
 
-NGINX: Final = DebianProgram("/usr/sbin/nginx", "nginx", "pages by HTTP (traffic application web)", "-v")
+NGINX: Final = DebianProgram("/usr/sbin/nginx", "nginx", "pages and videos by HTTP (traffic applications web and dash)", "-v")
 
 #: It closes a connection on which no request came for that long: the default of ngx_http_core_module's keepalive_timeout.
 IDLE_S: Final = 75

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from applications.application import ApplicationFailed
 from applications.bulk.application import Bulk, BulkOptions
-from applications.conftest import NamespaceHosts, captured, traffic_plan
+from applications.conftest import ALLOWED, NamespaceHosts, captured, metrics_of, traffic_plan
 from applications.congestion_control import VARIANTS, VIRTUAL_ONLY
 from applications.congestion_control_of_host import VariantMissing
 from applications.registry import applications
@@ -31,9 +31,6 @@ MEGABYTES_2 = 2_000_000
 RATE, DELAY_S, DATA, FRAME = 10e6, 0.02, 1448, 1514
 #: There and back, with the time of a frame on the line.
 RTT_S = 2 * DELAY_S + FRAME * 8 / RATE
-
-#: One that every program on this machine may take.
-ALLOWED = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip().replace("reno", "newreno")
 
 LINE = """\
 name: line
@@ -78,11 +75,7 @@ def ran(
     (file := folder / "line.yaml").write_text(
         LINE.format(left=left, right=right, queue=queue, loss=loss, options=options) + further
     )
-    command: list[str | Path] = [CHECKOUT / "netboxit.py", "run", file, "--results", folder / "results", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
-    assert done.returncode in (0, 3), done.stdout + done.stderr
-    document: dict[str, Any] = json.loads((folder / "results/latest/metrics.json").read_text())
-    return document
+    return metrics_of(file, *arguments, environment=environment)
 
 
 def made(folder: Path, hosts: NamespaceHosts | None = None, **options: object) -> Bulk:

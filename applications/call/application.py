@@ -22,8 +22,7 @@ from typing_extensions import TypedDict
 from applications import rtp_recording
 from applications.application import Application, ApplicationOptions, Ports, Running, flow_of
 from applications.media.speech import Speaker, Speech
-from applications.rtp_recording import BadRecording, RecordingFacts, RecordingFile
-from applications.rtp_recording import Stream as Recorded
+from applications.rtp_recording import BadRecording, RecordingFacts, RecordingFile, RtpStream
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from applications.virtual_traffic import RtpMedia, VirtualTraffic, rtp_ends
 from contracts.debian_program import DebianProgram
@@ -213,7 +212,7 @@ def _codec_media(options: CallOptions, ssrc: int) -> RtpMedia:
     }
 
 
-def _check_codec(recording: Path, stream: Recorded, options: CallOptions) -> None:
+def _check_codec(recording: Path, stream: RtpStream, options: CallOptions) -> None:
     """Of payload types that always mean the same codec (RFC 3551, 6). Raises BadRecording."""
     named = {codec.payload_type: name for name, codec in CODECS.items() if codec.payload_type < _DYNAMIC}
     if (stream.payload_type < _DYNAMIC or options.codec in named.values()) and named.get(stream.payload_type) != options.codec:

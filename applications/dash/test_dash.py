@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from applications.conftest import NamespaceHosts, captured, traffic_plan
+from applications.conftest import ALLOWED, NamespaceHosts, captured, metrics_of, traffic_plan
 from applications.congestion_control_of_host import VariantMissing
 from applications.dash import analysis, video
 from applications.dash.application import Dash, DashOptions
@@ -20,7 +19,6 @@ from applications.dash.manifest import BadManifest, Manifest
 from applications.dash.record import RECORD_FILE, PlaybackRecord, SegmentRecord
 from applications.registry import applications
 from contracts.flow import ApplicationRecord
-from contracts.installation import CHECKOUT
 from contracts.plan import TrafficPlan
 from contracts.run_files import DamagedRun
 from results import pcapng
@@ -29,9 +27,6 @@ from results.datagram import datagram
 
 LADDER = (0.5e6, 1e6)
 EF = 46
-#: One that every program on this machine may take.
-ALLOWED = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip().replace("reno", "newreno")
-
 LINE = """\
 name: {name}
 seed: 5
@@ -58,10 +53,7 @@ def ran(
 ) -> dict[str, Any]:
     """The only video of a run over a line of 50 ms."""
     (file := folder / "film.yaml").write_text(LINE.format(name=name, rate=rate, options=options))
-    command: list[str | Path] = [CHECKOUT / "netboxit.py", "run", file, *arguments, "--results", folder / "results"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
-    assert done.returncode == 0, done.stdout + done.stderr
-    (streaming,) = json.loads((folder / "results/latest/metrics.json").read_text())["streaming"]
+    (streaming,) = metrics_of(file, *arguments, ends_with=(0,), environment=environment)["streaming"]
     return dict(streaming)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""WebPage sets: which pages a user gets from a web server one after another, of what sizes, and how long he reads them.
+"""Page sets: which pages a user gets from a web server one after another, of what sizes, and how long he reads them.
 
 Two models that were published draw them: sizes as Mah measured them, or as the evaluation methodology of IEEE 802.16m has them.
 """

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from applications.conftest import NamespaceHosts, captured, traffic_plan
+from applications.conftest import ALLOWED, NamespaceHosts, captured, metrics_of, traffic_plan
 from applications.registry import applications
 from applications.virtual_traffic import WebPage
 from applications.web.analysis import Object, objects
@@ -25,9 +25,6 @@ from results import pcapng
 from results.datagram import datagram
 
 AF21, PORT = 18, 8080
-#: One that every program on this machine may take.
-ALLOWED = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip().replace("reno", "newreno")
-
 LINE = """\
 name: line
 seed: 5
@@ -57,11 +54,7 @@ def ran(
     """The metrics of a run."""
     left, right = ADDRESSES[version]
     (file := folder / "line.yaml").write_text(LINE.format(left=left, right=right, rate=rate, loss=loss, options=options))
-    command: list[str | Path] = [CHECKOUT / "netboxit.py", "run", file, "--results", folder / "results", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
-    assert done.returncode in (0, 3), done.stdout + done.stderr
-    document: dict[str, Any] = json.loads((folder / "results/latest/metrics.json").read_text())
-    return document
+    return metrics_of(file, *arguments, environment=environment)
 
 
 def made(folder: Path, hosts: NamespaceHosts | None = None, **options: object) -> Web:
