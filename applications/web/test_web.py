@@ -246,7 +246,7 @@ def test_a_server_that_does_not_answer_is_no_end_of_the_run(hosts: NamespaceHost
 )
 def test_pages_load_as_fast_in_both_times(rate: str, options: str, tmp_path: Path) -> None:
     """The mean of the same pages within 5 %."""
-    said = f"think: 1 s, duration: 60 s, seed: 4, variant: newreno{options}"
+    said = f"think: 1 s, duration: 80 s, seed: 4, variant: newreno{options}"
     (state := tmp_path / "state").mkdir()
     times: dict[str, dict[int, float]] = {}
     for clock, arguments in (("virtual", ["--virtual"]), ("real", ["--name", f"web{os.getpid()}"])):
