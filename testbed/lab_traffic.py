@@ -23,7 +23,7 @@ from testbed.labs import measuring
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.plans.traffic_plan import plan_lab_traffic
-from testbed.run import Outcome, carry_traffic, keep_inputs, make_folder, recorded, reported
+from testbed.run import Outcome, carry_traffic, inputs, keep_inputs, make_folder, recorded, reported
 from testbed.runs.handing_over import being_written
 from testbed.runs.hosts_of_lab import HostsOfLab
 from testbed.runs.standing_lab import StandingLab
@@ -57,7 +57,7 @@ def send(
     hosts.check()
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        keep_inputs(file, settings, plan, written, "traffic.yaml")
+        keep_inputs(inputs(file, settings, "traffic.yaml"), plan, written)
         with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)

@@ -95,7 +95,7 @@ def run(
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:
-            keep_inputs(topology, settings, plan, written)
+            keep_inputs(inputs(topology, settings), plan, written)
             with recorded(written, folder):
                 _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
@@ -114,14 +114,19 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
         ) from error
 
 
-def keep_inputs(topology: Path, settings: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
-    """The file as it ran, by that name, what was made of it, and on which machine."""
+def inputs(topology: Path, settings: Sequence[Setting], name: str = TOPOLOGY_FILE) -> dict[str, bytes]:
+    """What was asked for, as files of a run folder: the topology as it ran, by that name, and the figures to compare with."""
     figures = reference.beside(topology)
     with as_user():
-        inputs = {name: as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()}
+        files = {name: as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()}
         if figures.exists():
-            inputs[REFERENCE_FILE] = figures.read_bytes()
-    for file, content in inputs.items():
+            files[REFERENCE_FILE] = figures.read_bytes()
+    return files
+
+
+def keep_inputs(files: Mapping[str, bytes], plan: Plan, folder: Path) -> None:
+    """Writes what was asked for, what was made of it, and on which machine."""
+    for file, content in files.items():
         durable.write(folder / file, content)
     durable.write(folder / PLAN_FILE, json.dumps(plan.to_json(), indent=1) + "\n")
     made_on: Environment = {"run_folder": VERSION, **environment(programs_of(dict(applications()).values()))}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +23,11 @@ from testbed.description.topology_file import load
 from testbed.labs.deployment import Progress
 from testbed.plans.planning import plan_topology
 from testbed.plans.traffic_plan import BadDuration
-from testbed.run import DRAIN_S, Outcome, keep_inputs, make_folder, recorded, reported
+from testbed.run import DRAIN_S, Outcome, inputs, keep_inputs, make_folder, recorded, reported
 from testbed.virtual_time import records
 from testbed.virtual_time.computing import compute
 from testbed.virtual_time.network import VirtualNetwork
-from testbed.virtual_time.refusals import refusals
+from testbed.virtual_time.refusals import Traffic, refusals
 
 _NO_LAB: Final = RealtimeSupport(fifo=False, budget_us=None, reason="virtual time")
 
@@ -59,22 +59,48 @@ def computed(
     settings: Sequence[Setting] = (),
 ) -> Path:
     """The same without an analysis: the run folder."""
+    computation = planned(topology, lab, duration_s, settings)
+    folder = make_folder(computation.plan, results)
+    carry(computation, folder, progress)
+    return folder
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A run in virtual time before it is computed: all that it follows from, as data."""
+
+    plan: Plan
+    #: What was asked for, as files of the run folder.
+    inputs: Mapping[str, bytes]
+    #: How long the network's time is at least, in seconds; traffic may make it longer.
+    least_s: float
+
+
+def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
+    """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, and BadDuration."""
     described = load(topology, said=settings)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
-    kinds = applications()
-    traffic = {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
-    if problems := list(refusals(described, plan, traffic)):
+    if problems := list(refusals(described, plan, _traffic(plan))):
         raise BadTopology(problems)
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
     plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
-    folder = make_folder(plan, results)
-    keep_inputs(topology, settings, plan, folder)
+    return Computation(plan, inputs(topology, settings), duration_s or 0.0)
+
+
+def carry(computation: Computation, folder: Path, progress: Progress) -> None:
+    """Computes the run into its folder, which is there and empty. What fails is told in the folder."""
+    plan = computation.plan
+    keep_inputs(computation.inputs, plan, folder)
     with recorded(folder, folder):
-        known = {name: entry for name, entry in traffic.items() if entry is not None}
-        _carry(plan, known, folder, duration_s or 0.0, progress)
-    return folder
+        known = {name: entry for name, entry in _traffic(plan).items() if entry is not None}
+        _compute(plan, known, folder, computation.least_s, progress)
+
+
+def _traffic(plan: Plan) -> Traffic:
+    kinds = applications()
+    return {entry.name: kinds[entry.application].virtual(entry) for entry in plan.traffic}
 
 
 def _notes(topology: Topology) -> Iterator[str]:
@@ -85,7 +111,7 @@ def _notes(topology: Topology) -> Iterator[str]:
         )
 
 
-def _carry(plan: Plan, traffic: Mapping[str, VirtualTraffic], folder: Path, least_s: float, progress: Progress) -> None:
+def _compute(plan: Plan, traffic: Mapping[str, VirtualTraffic], folder: Path, least_s: float, progress: Progress) -> None:
     kinds = applications()
     ends = [end for entry in traffic.values() for end in entry.ends]
     options = [kinds[entry.application].OPTIONS.model_construct(**entry.options) for entry in plan.traffic]
