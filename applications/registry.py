@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Final
 from applications.application import Application
 from contracts.plugins import BadPlugin, OursFirst, Plugin, loaded, plugins
 from results.application_analysis import ApplicationAnalysis
+from results.measure import NAME, OF_FLOWS, OF_OTHERS, Measure
 from results.metrics_document import Metrics
+from results.tables import TAKEN
 
 #: Under which other packages name their applications: `probe = "their_package.probe"`, a folder as those beside this file.
 GROUP: Final = "netboxit.applications"
@@ -37,6 +40,28 @@ def analyses() -> Mapping[str, ApplicationAnalysis]:
                 raise BadPlugin(f"{other} and {plugin} both have the key {analysis.key} in metrics.json; one needs another")
             analysis_of[name] = analysis
     return analysis_of
+
+
+@cache
+def measures() -> Mapping[str, Measure]:
+    """All that a run may be measured by, by name: of every run, then of applications. Raises BadPlugin."""
+    known = {measure.name: measure for measure in (*OF_FLOWS, *OF_OTHERS)}
+    brought_by = dict.fromkeys(known, "every run")
+    for name, analysis in analyses().items():
+        plugin = application_plugins()[name]
+        for measure in analysis.measures:
+            if not re.fullmatch(NAME, measure.name) or measure.name in TAKEN:
+                raise plugin.unusable(
+                    f'"{measure.name}" is not the name of a measure: use a-z, 0-9 and _, and no name of a column'
+                )
+            if measure.of not in ("flow", "traffic"):
+                raise plugin.unusable(
+                    f"its measure {measure.name} is of {measure.of}, and an application's is of flow or traffic"
+                )
+            if (other := brought_by.setdefault(measure.name, str(plugin))) != str(plugin):
+                raise BadPlugin(f"{other} and {plugin} both have the measure {measure.name}; one needs another name")
+            known[measure.name] = measure
+    return known
 
 
 @cache

@@ -35,8 +35,11 @@ RECORDS_FILE: Final = "frames.bin"
 JOURNAL_FILE: Final = "journal.jsonl"
 STATISTICS_FILE: Final = "statistics.json"
 
-#: What an analysis makes of them: a row for each frame of a flow, a row for each number over time, figures, a page for people.
+#: What an analysis makes of them: a row for each frame of a flow, a row for each number over time, a row for each flow with its
+#: figures, a row for each other figure; all figures; a page for people.
 FRAMES_TABLE: Final = "frames.parquet"
 SERIES_TABLE: Final = "series.parquet"
+FLOWS_TABLE: Final = "flows.parquet"
+MEASURES_TABLE: Final = "measures.parquet"
 METRICS_FILE: Final = "metrics.json"
 REPORT_FILE: Final = "report.html"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a run folder to frames.parquet, metrics.json and report.html. Needs neither root nor the lab, so it can be done again.
+"""From a run folder to its tables, metrics.json and report.html. Needs neither root nor the lab, so it can be done again.
 
 A run that failed half-way is analysed too: what is missing is null with a reason, and the verdict says invalid.
 """
@@ -12,6 +12,7 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
@@ -21,8 +22,16 @@ from contracts import durable
 from contracts.errors import NetBoxITError
 from contracts.flow import Direction
 from contracts.permissions import check_readable, not_permitted, user_name
-from contracts.run_folder import EVENTS_FILE, FRAMES_TABLE, METRICS_FILE, REPORT_FILE, SERIES_TABLE
-from results import frames, journal, metrics, verdict
+from contracts.run_folder import (
+    EVENTS_FILE,
+    FLOWS_TABLE,
+    FRAMES_TABLE,
+    MEASURES_TABLE,
+    METRICS_FILE,
+    REPORT_FILE,
+    SERIES_TABLE,
+)
+from results import frames, journal, metrics, tables, verdict
 from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
 from results.conversations import ConversationFlow, conversations, host_addresses
@@ -50,7 +59,7 @@ from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
 
 #: Of a run folder, by an analysis.
-_WRITTEN = (FRAMES_TABLE, SERIES_TABLE, METRICS_FILE, REPORT_FILE)
+_WRITTEN = (FRAMES_TABLE, SERIES_TABLE, FLOWS_TABLE, MEASURES_TABLE, METRICS_FILE, REPORT_FILE)
 
 
 @dataclass(frozen=True)
@@ -70,6 +79,17 @@ class Seen:
     def every(self) -> list[Measured]:
         return [*self.flows, *(flow.measured for flow in self.conversations)]
 
+    def streams_of(self, measured: Measured) -> list[Stream]:
+        """Those whose data a flow or conversation has, of the most bytes first."""
+        return self._streams.get(id(measured), [])
+
+    @cached_property
+    def _streams(self) -> dict[int, list[Stream]]:
+        streams_of: dict[int, list[Stream]] = {}
+        for one in self.streams:
+            streams_of.setdefault(id(one.measured), []).append(one.stream)
+        return streams_of
+
     @property
     def alone(self) -> list[Measured]:
         """What is told by itself: flows, and conversations but for small ones."""
@@ -81,7 +101,7 @@ class NotOurs(NetBoxITError):
 
 
 def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metrics:
-    """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
+    """Writes the tables, metrics.json and report.html into the run folder; returns what metrics.json says.
 
     `analyses` are those of applications, by their names; what only they could say of others' flows is left out.
     Raises NoRun, NotPermitted, NotOurs, and DamagedRun where a file, without which there is nothing to tell, is damaged.
@@ -108,6 +128,7 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
         "Metrics",
         _metrics(run, seen, flows, series, began_ns) | {analysis.key: list(judged.entries) for analysis, judged in findings},
     )
+    tables.write(folder, document, [(measured, seen.streams_of(measured)) for measured in seen.every], findings)
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(document), indent=1, allow_nan=False) + "\n")
     write_report(run, seen.alone, series, document, findings)
     return document
@@ -165,15 +186,12 @@ def measure(run: RunFolder) -> Seen:
 
 
 def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow], began_ns: int) -> Evidence:
-    streams_of: dict[int, list[Stream]] = {}
-    for one in seen.streams:
-        streams_of.setdefault(id(one.measured), []).append(one.stream)
     return Evidence(
         run.path,
         {entry.name: entry for entry in run.plan.traffic},
         [record for record in run.applications if record.application == application],
         [
-            MeasuredFlow(measured_flow, figures, streams_of.get(id(measured_flow), []))
+            MeasuredFlow(measured_flow, figures, seen.streams_of(measured_flow))
             for measured_flow, figures in zip(seen.flows, flows, strict=True)
             if measured_flow.application.application == application
         ],

@@ -17,6 +17,7 @@ from contracts.plan import TrafficPlan
 from contracts.run_files import DamagedRun
 from contracts.run_folder import FLOWS_FILE
 from contracts.shapes import OtherShape, Shape, shaped
+from results.measure import Measure
 
 if TYPE_CHECKING:
     from results import metrics_document
@@ -71,6 +72,19 @@ class KeyFigure:
 
 
 @dataclass(frozen=True)
+class MeasuredValues:
+    """Values of the analysis's measures, by their names: of a flow in one direction, or of a whole entry of the traffic."""
+
+    #: None: not known. Measures that are not named have no value.
+    values: Mapping[str, float | None]
+    #: The entry.
+    traffic: str
+    #: None of the whole entry; then these are measures of traffic.
+    flow: str | None = None
+    direction: Direction | None = None
+
+
+@dataclass(frozen=True)
 class Findings:
     """What an analysis found."""
 
@@ -80,6 +94,8 @@ class Findings:
     key_figures: Sequence[KeyFigure] = ()
     #: Makes the variables of the analysis's template, a TypedDict of its own.
     drawn: Callable[[], Mapping[str, object]] = dict
+    #: For tables, in which runs are compared (docs/results.md).
+    measured: Sequence[MeasuredValues] = ()
 
 
 @dataclass(frozen=True)
@@ -97,3 +113,5 @@ class ApplicationAnalysis:
     beside_flows: bool = False
     #: What files in the run folder are: patterns, and words for people.
     files: Sequence[tuple[str, str]] = ()
+    #: What it says of flows and of entries of the traffic in figures; `Findings.measured` has their values.
+    measures: Sequence[Measure] = ()

@@ -10,9 +10,11 @@ from pathlib import Path
 from contracts.node_status import NetboxStatus, NodeStatus
 from contracts.run_folder import (
     ENVIRONMENT_FILE,
+    FLOWS_TABLE,
     FRAMES_TABLE,
     LAB_FILE,
     MACHINES_FILE,
+    MEASURES_TABLE,
     METRICS_FILE,
     PLAN_FILE,
     RUN_FILE,
@@ -33,6 +35,8 @@ _FILES = (
     (METRICS_FILE, "all figures of this report, for programs"),
     (FRAMES_TABLE, "one row for each frame of each flow"),
     (SERIES_TABLE, "the netboxes' statistics over time"),
+    (FLOWS_TABLE, "one row for each flow in one direction, with its figures"),
+    (MEASURES_TABLE, "one row for each figure of queues, netboxes and the run"),
     ("events.jsonl", "what was changed and started, and how late"),
     ("captures/*.pcapng", "frames at a host's interface, nanoseconds"),
     ("nodes/*/frames.bin", "frames in and out of a netbox"),

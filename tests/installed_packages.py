@@ -16,7 +16,7 @@ from testbed.description import drills
 
 #: What remembers which plug-ins there are.
 _REMEMBERED: Final = (
-    *(registry.application_plugins, registry.applications, registry.analyses),
+    *(registry.application_plugins, registry.applications, registry.analyses, registry.measures),
     *(technology.technology_plugins, technology.technologies, drill.netbox_drills, drills.all_drills),
 )
 

@@ -36,7 +36,8 @@ traffic:
   flow: {application: udp-flow, from: a, to: b, rate: 4 Mbit/s, payload: 1200 B, duration: 1 s}
 """
 #: Left in a run's folder by a run that came to its end.
-_WHOLE = {"frames.parquet", "series.parquet", "metrics.json", "report.html", "run.json", "lab.json"}
+_TABLES = {"frames.parquet", "series.parquet", "flows.parquet", "measures.parquet"}
+_WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
 
 
 @pytest.mark.parametrize(

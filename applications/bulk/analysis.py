@@ -13,8 +13,9 @@ from typing_extensions import TypedDict
 
 from applications.bulk.application import BulkFacts
 from contracts.flow import ApplicationRecord
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredFlow
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredFlow, MeasuredValues
 from results.fairness import jain, over_time
+from results.measure import Measure
 from results.metrics_document import FairnessOverTime
 from results.tcp import Delivered, Numbers
 
@@ -61,7 +62,11 @@ class TransfersPart(TypedDict):
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     transfers = [_transfer(evidence, record) for record in evidence.records]
-    return Findings(transfers, drawn=partial(TransfersPart, transfers=transfers))
+    return Findings(
+        transfers,
+        drawn=partial(TransfersPart, transfers=transfers),
+        measured=[_measured(transfer) for transfer in transfers],
+    )
 
 
 def _transfer(evidence: Evidence, record: ApplicationRecord) -> Transfer:
@@ -91,6 +96,17 @@ def _transfer(evidence: Evidence, record: ApplicationRecord) -> Transfer:
     }
 
 
+def _measured(transfer: Transfer) -> MeasuredValues:
+    """Of all connections together. Each one's flow has the figures of its TCP."""
+    values = {
+        "transfer_bytes": transfer["bytes"],
+        "transfer_goodput_kbps": transfer["goodput_kbps"],
+        "transfer_completed_s": transfer["completed_s"],
+        "transfer_fairness": transfer["fairness"],
+    }
+    return MeasuredValues(values, transfer["traffic"])
+
+
 def _connection(flow: MeasuredFlow) -> Connection:
     stream = flow.streams[0] if flow.streams else None
     arrived = stream.delivered.bytes if stream and stream.delivered else np.empty(0)
@@ -117,4 +133,10 @@ ANALYSIS: Final = ApplicationAnalysis(
     judge=judge,
     template=Path(__file__).with_name("report.html.j2"),
     beside_flows=True,
+    measures=(
+        Measure("transfer_bytes", "B", "bytes that arrived in order by all connections", "higher", "traffic"),
+        Measure("transfer_goodput_kbps", "kbit/s", "goodput of all connections together", "higher", "traffic"),
+        Measure("transfer_completed_s", "s", "until the last byte of the size had arrived", "lower", "traffic"),
+        Measure("transfer_fairness", "", "Jain's index of the connections' goodput", "higher", "traffic"),
+    ),
 )

@@ -22,7 +22,8 @@ from applications.media import audio
 from applications.media.decoding import MediaFailed, embedded
 from contracts.flow import Direction
 from contracts.installation import CHECKOUT, PYTHON
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow, MeasuredValues
+from results.measure import Measure
 from results.metrics import delays_ms
 from results.report import number
 from results.statistics import Values
@@ -105,7 +106,12 @@ _NOTHING: Final = Heard(pesq=None, pesq_min=None, stoi=None, intelligible=None, 
 def judge(evidence: Evidence) -> Findings:
     """Both directions of each call. Raises DamagedRun."""
     voices = [_voice(evidence, flow) for flow in evidence.flows]
-    return Findings(voices, [_key_figure(voice) for voice in voices], partial(_drawn, evidence.run, voices))
+    return Findings(
+        voices,
+        [_key_figure(voice) for voice in voices],
+        partial(_drawn, evidence.run, voices),
+        [_measured(flow.measured.application.name, voice) for flow, voice in zip(evidence.flows, voices, strict=True)],
+    )
 
 
 def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
@@ -136,6 +142,18 @@ def _key_figure(voice: Voice) -> KeyFigure:
         value=number(voice["mos_e_model"]),
         note=f"PESQ {number(voice['heard']['pesq'])}",
     )
+
+
+def _measured(traffic: str, voice: Voice) -> MeasuredValues:
+    values = {
+        "mos_e_model": voice["mos_e_model"],
+        "r_factor": voice["r"],
+        "mouth_to_ear_ms": voice["mouth_to_ear_ms"],
+        "late_ratio": voice["late_ratio"],
+        "pesq": voice["heard"]["pesq"],
+        "stoi": voice["heard"]["stoi"],
+    }
+    return MeasuredValues(values, traffic, voice["flow"], voice["direction"])
 
 
 def _drawn(run: Path, voices: Sequence[Voice]) -> CallPart:
@@ -251,5 +269,13 @@ ANALYSIS: Final = ApplicationAnalysis(
     files=(
         ("traffic/*/*-spoken.wav", "speech that was sent"),
         ("traffic/*/*-heard.wav", "speech as it was heard"),
+    ),
+    measures=(
+        Measure("mos_e_model", "", "mean opinion score by the E-model (ITU-T G.107)", "higher"),
+        Measure("r_factor", "", "rating R of the E-model", "higher"),
+        Measure("mouth_to_ear_ms", "ms", "delay from mouth to ear, mean", "lower"),
+        Measure("late_ratio", "", "packets that came too late to be played, of those that came", "lower"),
+        Measure("pesq", "", "MOS-LQO by PESQ (ITU-T P.862) of what was heard, mean", "higher"),
+        Measure("stoi", "", "intelligibility by STOI of what was heard, mean", "higher"),
     ),
 )

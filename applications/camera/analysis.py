@@ -17,7 +17,8 @@ from applications.camera.application import CameraFacts
 from applications.media.decoding import MediaFailed, decoding, embedded
 from applications.media.number_strip import NumberStrip
 from contracts.flow import Direction
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredValues
+from results.measure import Measure
 from results.metrics_document import Summary
 from results.run_folder import Measured
 from results.statistics import Values, summary
@@ -95,7 +96,11 @@ class VideoPart(TypedDict):
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     videos = [_video(evidence, flow.measured) for flow in evidence.flows]
-    return Findings(videos, drawn=partial(_drawn, evidence.run, videos))
+    return Findings(
+        videos,
+        drawn=partial(_drawn, evidence.run, videos),
+        measured=[_measured(flow.measured.application.name, video) for flow, video in zip(evidence.flows, videos, strict=True)],
+    )
 
 
 def _video(evidence: Evidence, measured: Measured) -> Video:
@@ -124,6 +129,19 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
         "sent_file": sent_file,
         "received_file": received_file,
     }
+
+
+def _measured(traffic: str, video: Video) -> MeasuredValues:
+    sent, decoded = video["pictures_sent"], video["decoded"]
+    values = {
+        "pictures_complete_ratio": video["pictures_complete"] / sent if sent else None,
+        "freezes": video["freezes"],
+        "frozen_s": video["frozen_s"],
+        "pictures_identical_ratio": decoded["identical_ratio"] if decoded else None,
+        "ssim_mean": decoded["ssim"]["mean"] if decoded and decoded["ssim"] else None,
+        "psnr_db_mean": decoded["psnr_db"]["mean"] if decoded and decoded["psnr_db"] else None,
+    }
+    return MeasuredValues(values, traffic, video["flow"], video["direction"])
 
 
 def _drawn(run: Path, videos: Sequence[Video]) -> VideoPart:
@@ -251,5 +269,13 @@ ANALYSIS: Final = ApplicationAnalysis(
     files=(
         ("traffic/*/sent.h264", "video as the camera encoded it"),
         ("traffic/*/received.mkv", "video as it arrived"),
+    ),
+    measures=(
+        Measure("pictures_complete_ratio", "", "pictures that came whole, of those that were sent", "higher"),
+        Measure("freezes", "", "times that the picture stood still", "lower"),
+        Measure("frozen_s", "s", "how long the picture stood still", "lower"),
+        Measure("pictures_identical_ratio", "", "decoded pictures that are as they were sent, to the bit", "higher"),
+        Measure("ssim_mean", "", "structural similarity of decoded pictures to those that were sent, mean", "higher"),
+        Measure("psnr_db_mean", "dB", "peak signal-to-noise ratio of decoded pictures that are not identical, mean", "higher"),
     ),
 )

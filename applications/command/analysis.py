@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 
 from applications.command.application import CommandFacts
 from contracts.flow import ApplicationRecord
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredValues
+from results.measure import Measure
 
 #: What a user's own program did (`command`).
 Program = TypedDict(
@@ -30,7 +31,11 @@ class ProgramsPart(TypedDict):
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     programs = [_program(evidence, record) for record in evidence.records]
-    return Findings(programs, drawn=partial(ProgramsPart, programs=programs))
+    return Findings(
+        programs,
+        drawn=partial(ProgramsPart, programs=programs),
+        measured=[MeasuredValues({"program_took_s": program["took_s"]}, program["traffic"]) for program in programs],
+    )
 
 
 def _program(evidence: Evidence, record: ApplicationRecord) -> Program:
@@ -44,4 +49,5 @@ ANALYSIS: Final = ApplicationAnalysis(
     judge=judge,
     template=Path(__file__).with_name("report.html.j2"),
     beside_flows=True,
+    measures=(Measure("program_took_s", "s", "how long the program ran", of="traffic"),),
 )

@@ -18,12 +18,13 @@ from typing_extensions import TypedDict
 from applications.dash.application import DashFacts
 from applications.dash.chart import course
 from applications.dash.record import PlaybackRecord, SegmentRecord
-from contracts.flow import ApplicationRecord
+from contracts.flow import ApplicationRecord, Flow
 from contracts.run_files import DamagedRun, read_lines
 from contracts.run_folder import JOURNAL_FILE
 from contracts.shapes import OtherShape, shaped
 from results import journal
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredValues
+from results.measure import Measure
 from results.metrics_document import Summary
 from results.statistics import summary
 
@@ -93,7 +94,15 @@ def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     found = [(record, evidence.facts(record, DashFacts), _records(evidence, record)) for record in evidence.records]
     streamings = [_streaming(evidence, record, facts, records) for record, facts, records in found]
-    return Findings(streamings, drawn=partial(_drawn, streamings, [(facts, records) for _, facts, records in found]))
+    return Findings(
+        streamings,
+        drawn=partial(_drawn, streamings, [(facts, records) for _, facts, records in found]),
+        measured=[
+            _measured(flow, streaming)
+            for record, streaming in zip(evidence.records, streamings, strict=True)
+            for flow in record.flows  # from server to player
+        ],
+    )
 
 
 def _records(evidence: Evidence, record: ApplicationRecord) -> _Records:
@@ -164,6 +173,19 @@ def _streaming(evidence: Evidence, record: ApplicationRecord, facts: DashFacts, 
     }
 
 
+def _measured(flow: Flow, streaming: Streaming) -> MeasuredValues:
+    values = {
+        "start_up_s": streaming["start_up_s"],
+        "stalls": streaming["stalls"],
+        "stalled_s": streaming["stalled_s"],
+        "stalled_ratio": streaming["stalled_ratio"],
+        "video_rate_kbps": streaming["rate_kbps"],
+        "rate_switches": streaming["switches"],
+        "buffer_s_mean": streaming["buffer_s"]["mean"] if streaming["buffer_s"] else None,
+    }
+    return MeasuredValues(values, streaming["traffic"], flow.name, flow.direction)
+
+
 def _levels(records: _Records, segment_s: float) -> BufferLevels:
     arrivals = [
         (one["completed_s"], level)
@@ -201,5 +223,14 @@ ANALYSIS: Final = ApplicationAnalysis(
     files=(
         ("traffic/*/player.jsonl", "what a player of adaptive streaming fetched and played"),
         ("traffic/*/access.log", "requests that nginx answered"),
+    ),
+    measures=(
+        Measure("start_up_s", "s", "until the video first played", "lower"),
+        Measure("stalls", "", "times that the play-out buffer was empty", "lower"),
+        Measure("stalled_s", "s", "how long the play-out buffer was empty", "lower"),
+        Measure("stalled_ratio", "", "share of the time since it first played in which the video stood still", "lower"),
+        Measure("video_rate_kbps", "kbit/s", "rate of the representations that came, mean", "higher"),
+        Measure("rate_switches", "", "changes of the representation", "lower"),
+        Measure("buffer_s_mean", "s", "media in the play-out buffer when a segment had come, mean", "higher"),
     ),
 )

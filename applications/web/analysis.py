@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 
 from applications.virtual_traffic import WebPage
 from applications.web.application import WebFacts
-from contracts.flow import ApplicationRecord
-from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure
+from contracts.flow import ApplicationRecord, Flow
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredValues
+from results.measure import Measure
 
 #: What lies beyond is of no run: a day, and a few seconds.
 _LONGEST_S: Final = 90_000.0
@@ -94,6 +95,11 @@ def judge(evidence: Evidence) -> Findings:
         visits,
         key_figures=[figure for visit in visits for figure in _key_figures(visit)],
         drawn=partial(VisitsPart, visits=visits),
+        measured=[
+            _measured(pages, visit)
+            for record, visit in zip(evidence.records, visits, strict=True)
+            for pages in record.flows[:1]  # the other one is that of requests
+        ],
     )
 
 
@@ -190,6 +196,22 @@ def _times(values: Sequence[float]) -> Times:
     return {"mean": math.fsum(ordered) / len(ordered), "p50": rank(0.5), "p95": rank(0.95), "max": ordered[-1]}
 
 
+def _measured(pages: Flow, visit: Visit) -> MeasuredValues:
+    values = {
+        **{f"page_load_s_{statistic}": value for statistic, value in _told(visit["page_load_s"])},
+        **{f"first_byte_s_{statistic}": value for statistic, value in _told(visit["first_byte_s"])},
+        "pages_loaded": visit["loaded"],
+        "pages_failed": visit["failed"],
+        "pages_aborted": visit["aborted"],
+        "page_goodput_kbps": visit["goodput_kbps"],
+    }
+    return MeasuredValues(values, visit["traffic"], pages.name, pages.direction)
+
+
+def _told(times: Times) -> Iterator[tuple[str, float | None]]:
+    yield from (("mean", times["mean"]), ("p50", times["p50"]), ("p95", times["p95"]), ("max", times["max"]))
+
+
 def _key_figures(visit: Visit) -> Iterator[KeyFigure]:
     if (mean_s := visit["page_load_s"]["mean"]) is not None:
         yield KeyFigure(
@@ -208,4 +230,15 @@ ANALYSIS: Final = ApplicationAnalysis(
     template=Path(__file__).with_name("report.html.j2"),
     beside_flows=True,
     files=(("traffic/*/objects.jsonl", "times of each object that a web client got"),),
+    measures=(
+        *(
+            Measure(f"{name}_{statistic}", "s", f"{what}, {words}", "lower")
+            for name, what in (("page_load_s", "load time of a page"), ("first_byte_s", "until the first byte of an object"))
+            for statistic, words in (("mean", "mean"), ("p50", "median"), ("p95", "95th percentile"), ("max", "most"))
+        ),
+        Measure("pages_loaded", "", "pages of which every object came", "higher"),
+        Measure("pages_failed", "", "pages of which an object did not come, or not whole", "lower"),
+        Measure("pages_aborted", "", "pages that were on their way when the traffic ended"),
+        Measure("page_goodput_kbps", "kbit/s", "bytes of the loaded pages by the time of their loading", "higher"),
+    ),
 )
