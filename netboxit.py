@@ -24,7 +24,7 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 if __name__ == "__main__" and Path(sys.prefix) != installation.ENVIRONMENT:
     installation.start()
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -51,7 +51,10 @@ from testbed.commands.options import (
     opened,
     read_settings,
 )
-from testbed.views import change_view, console, drawing, lab_view, plan_view, result_view
+from testbed.views import campaign_view, change_view, console, drawing, lab_view, plan_view, result_view
+
+if TYPE_CHECKING:
+    from campaigns.checking import Checked
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -109,7 +112,14 @@ def check(
     set_values: SetValues = None,
     json: Json = False,
 ) -> None:
-    """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
+    """Say whether a topology file, or a campaign file, is sound; nothing is created, and no other machine is asked."""
+    from campaigns.campaign import is_campaign
+
+    if is_campaign(file):
+        if svg is not None or inventory is not None or set_values:
+            raise typer.BadParameter(f"{file} is a campaign file, of which --svg, --inventory and --set say nothing")
+        checked = _checked_campaign(file, json)
+        return campaign_view.show_check(file, len(checked.points), list(checked.notes()), json)
     from system.realtime_support import realtime_support
     from testbed import where
 
@@ -122,9 +132,43 @@ def check(
     plan_view.show_check(file, plan, load, json)
 
 
+def _checked_campaign(file: Path, json: bool) -> Checked:
+    from campaigns import checking
+    from campaigns.campaign import Campaign
+
+    read = Campaign.load(file)
+    with console.progress(json) as progress:
+        return checking.check(read, progress)
+
+
 @app.command(rich_help_panel=NETWORK)
-def schema() -> None:
+def campaign(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A campaign file.", readable=False, show_default=False)],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say only which runs there would be, how long they take and how much disk.")
+    ] = False,
+    results: Results = None,
+    json: Json = False,
+) -> None:
+    """Run a topology many times with other values, as a campaign file says: docs/campaigns.md."""
+    checked = _checked_campaign(file, json)
+    if not dry_run:
+        raise typer.BadParameter("only --dry-run is there")
+    from campaigns.estimate import estimate
+    from testbed.run import RESULTS
+
+    campaign_view.show_dry_run(estimate(checked, (results or RESULTS).absolute()), json)
+
+
+@app.command(rich_help_panel=NETWORK)
+def schema(
+    of_campaigns: Annotated[bool, typer.Option("--campaign", help="That of campaign files instead.")] = False,
+) -> None:
     """Print the JSON schema of topology files, by which editors complete and check them: netboxit schema >topology.schema.json"""
+    if of_campaigns:
+        from campaigns.campaign_schema import schema as campaign_schema
+
+        return plan_view.show_schema(campaign_schema())
     from testbed.description.topology_schema import schema as topology_schema
 
     plan_view.show_schema(topology_schema())

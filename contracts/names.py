@@ -93,5 +93,10 @@ def netbox_seed(seed: int, netbox: str) -> int:
     return int.from_bytes(_hash(8, str(seed), netbox), "big") % (2**31 - 1) + 1
 
 
+def repetition_seed(seed: int, repetition: int) -> int:
+    """The seed of a campaign's repetition, from 0: 1 … 2^31-1, another one for each seed of a campaign."""
+    return int.from_bytes(_hash(8, "repetition", str(seed), str(repetition)), "big") % (2**31 - 1) + 1
+
+
 def _hash(octets: int, *parts: str) -> bytes:
     return hashlib.blake2b("/".join(parts).encode(), digest_size=octets).digest()

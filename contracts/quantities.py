@@ -87,6 +87,9 @@ POWER = Dimension("power", {"dBm": 1.0})
 GAIN = Dimension("gain", {"dB": 1.0, "dBi": 1.0})
 SPEED = Dimension("speed", {"m/s": 1.0, "km/h": 1 / 3.6})
 
+#: No unit is of two of them.
+DIMENSIONS = (LENGTH, TIME, PACKET_RATE, RATE, FREQUENCY, SIZE, POWER, GAIN, SPEED)
+
 
 @dataclass(frozen=True)
 class Quantity:

@@ -53,13 +53,34 @@ def apply(source: Source, settings: Sequence[Setting], sections: Iterable[str]) 
         raise BadTopology(wrong)
 
 
+def leads_nowhere(source: Source, setting: Setting, sections: Iterable[str]) -> BadInput | None:
+    """What is wrong with the setting's path in a file that was read, which stays as it is."""
+    target = _target(source.data, setting, set(sections))
+    return target if isinstance(target, BadInput) else None
+
+
 def _apply(source: Source, setting: Setting, sections: set[str]) -> BadInput | None:
+    if setting.path[0] in sections and len(setting.path) > 1 and source.data.get(setting.path[0]) is None:
+        source.data[setting.path[0]] = {}
+    target = _target(source.data, setting, sections)
+    if isinstance(target, BadInput):
+        return target
+    place, inside = target
+    inside[place[-1]] = setting.value
+    source.said[place] = setting.text
+    _place(source, place, setting.value)
+    return None
+
+
+def _target(data: Any, setting: Setting, sections: set[str]) -> tuple[Location, Any] | BadInput:
+    """Where the setting leads, and the mapping or list that has it or will have it."""
     place: Location = ()
-    inside: Any = source.data
-    if setting.path[0] in sections and len(setting.path) > 1 and inside.get(setting.path[0]) is None:
-        inside[setting.path[0]] = {}
+    inside: Any = data
     for step in setting.path[:-1]:
         key = _key(inside, step)
+        if not place and step in sections and inside.get(step) is None:
+            place, inside = (step,), {}
+            continue
         if not isinstance(inside, dict | list) or not _has(inside, key):
             return _bad(setting.text, f"there is no {'.'.join(map(str, (*place, step)))}", _near(inside, step))
         place, inside = (*place, key), inside[key]
@@ -67,10 +88,7 @@ def _apply(source: Source, setting: Setting, sections: set[str]) -> BadInput | N
     if not isinstance(inside, dict) and not _has(inside, key):
         cause = f"{'.'.join(map(str, place))} has no {setting.path[-1]}"
         return _bad(setting.text, cause, _near(inside, setting.path[-1]))
-    inside[key] = setting.value
-    source.said[(*place, key)] = setting.text
-    _place(source, (*place, key), setting.value)
-    return None
+    return (*place, key), inside
 
 
 def _place(source: Source, place: Location, inside: Any) -> None:

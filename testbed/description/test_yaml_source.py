@@ -100,7 +100,7 @@ def test_anchors_aliases_and_merges_are_understood(tmp_path: Path) -> None:
 
 def test_tags_of_programming_languages_are_refused(tmp_path: Path) -> None:
     (defect,) = source_of(tmp_path, "name: !!python/object/apply:os.getcwd []\nseed: !!python/name:os 1\n").defects
-    assert "is not used in a topology" in defect.cause
+    assert "is not used here" in defect.cause
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
 _INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
-#: What the YAML parser says in its own words, and what it means for somebody who writes a topology.
+#: What the YAML parser says in its own words, and what it means for somebody who writes the file.
 _PLAIN_WORDS = (
     (r"found character '\\t'", "a tab is used to indent", "indent with spaces"),
     (r"mapping values are not allowed", "a second colon on this line, or wrong indentation", "put text with a colon in quotes"),
@@ -54,7 +54,7 @@ _PLAIN_WORDS = (
     ),
     (r"could not find expected ':'", "a key without its colon", "write key: value"),
     (r"expected <block end>", "this line's indentation fits no line above it", "align it with its neighbours"),
-    (r"expected a single document", "a second document starts here", "write one topology a file, without ---"),
+    (r"expected a single document", "a second document starts here", "write one document a file, without ---"),
     (r"expected ',' or '([\]}])'", "a list or mapping in brackets is not closed", "add the missing comma or bracket"),
     (
         r"expected the node content, but found '<stream end>'",
@@ -128,13 +128,13 @@ def _on_a_line(message: str) -> str:
     return printable(re.sub(r"\S{81,}", lambda word: f"{word[0][:60]}…", message))
 
 
-def read(path: Path) -> Source:
-    """Reads a YAML file. Raises BadTopology when it cannot be read or parsed."""
+def read(path: Path, begin: str = "name: … and hosts: …") -> Source:
+    """Reads a YAML file; `begin` is how one begins. Raises BadTopology when it cannot be read or parsed."""
     source = Source(str(path), _text(path))
     root = _compose(source)
     if not isinstance(root, MappingNode):
         what = "is empty" if root is None else "is not a mapping of keys to values at its top"
-        raise BadTopology([source.bad((), f"the file {what}", "start with name: … and hosts: …")])
+        raise BadTopology([source.bad((), f"the file {what}", f"start with {begin}")])
     source.data = _built(source, root)
     return source
 
@@ -152,7 +152,7 @@ def _text(path: Path) -> str:
 
     try:
         if path.exists() and not path.is_file():
-            raise refuse("is a directory" if path.is_dir() else "is not an ordinary file", "give the topology file itself")
+            raise refuse("is a directory" if path.is_dir() else "is not an ordinary file", "give the file itself")
         # Some files of the kernel's call themselves ordinary, and would be waited for for ever (/proc/kmsg): it is None that
         # comes from one which has nothing now.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -163,7 +163,7 @@ def _text(path: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else error
         raise refuse(f"cannot be read: {reason}", "check the path and its permissions") from None
     if len(raw) > LARGEST_FILE_BYTES:
-        raise refuse(f"is larger than {LARGEST_FILE_BYTES >> 10} KiB, so it is hardly a topology", "give a topology file")
+        raise refuse(f"is larger than {LARGEST_FILE_BYTES >> 10} KiB, so nobody has written it for this", "give another file")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -299,7 +299,7 @@ class _Builder:
     def _scalar(self, node: ScalarNode) -> Any:
         text = self._printable(node, str(node.value))
         if node.tag not in _SCALARS and node.tag != _MERGE_TAG:
-            self._source.defects.append(self._bad(node, f"tag {node.tag} is not used in a topology", "remove it"))
+            self._source.defects.append(self._bad(node, f"tag {node.tag} is not used here", "remove it"))
         return text if node.style is not None or node.tag == _TEXT_TAG else plain_scalar(text)
 
     def _printable(self, node: Node, text: str) -> str:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from contracts.document import Document
 
 if TYPE_CHECKING:
-    from testbed.documents import bench, captures, changes, host, messages, plan, run, status, watch
+    from testbed.documents import bench, campaign, captures, changes, host, messages, plan, run, status, watch
 
 APPLY: Final[Document[changes.Apply]] = Document("apply")
 ATTACH: Final[Document[changes.Attach]] = Document("attach")
 BENCH: Final[Document[bench.Bench]] = Document("bench")
 CALIBRATE: Final[Document[host.Calibrate]] = Document("calibrate")
+CAMPAIGN_DRY_RUN: Final[Document[campaign.CampaignDryRun]] = Document("campaign-dry-run")
 CAPTURE: Final[Document[captures.Capture]] = Document("capture")
 CHANGES: Final[Document[changes.Changes]] = Document("changes", version=2)
 CHECK: Final[Document[plan.Check]] = Document("check")

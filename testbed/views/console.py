@@ -35,7 +35,7 @@ _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 #: How long after it was discarded an interruption is repeated.
 _AGAIN_S = 0.02
 #: What a step that goes on ends with.
-_COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*)$", re.ASCII)
+_COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*|\d+ of \d+)$", re.ASCII)
 
 
 class Interrupted(BaseException):

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether the topologies of a campaign take its values: all that they refuse is found before the first run, with its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from campaigns.campaign import Campaign
+from campaigns.design import Point
+from campaigns.measures import unknown_measures
+from contracts.errors import BadInput, BadTopology
+from contracts.plan import Plan
+from system.realtime_support import realtime_support
+from system.user_privileges import as_user
+from testbed import virtual_run, where
+from testbed.description import settings
+from testbed.description.settings import Setting
+from testbed.description.topology import Topology
+from testbed.description.topology_file import source_of
+from testbed.description.yaml_source import Location, Source
+from testbed.labs.deployment import Progress
+from testbed.plans.traffic_plan import BadDuration
+
+#: Up to so many points each is tried; of more, so many that each value is in one of them, and this many at most.
+ALL_TRIED: Final = 100
+MOST_TRIED: Final = 1000
+#: Errors that are not one value's; more are told by their number.
+_MOST_TOLD: Final = 10
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A campaign that is sound, as far as it was tried."""
+
+    campaign: Campaign
+    points: Sequence[Point]
+    #: Plans of the points that were tried.
+    plans: Mapping[int, Plan]
+
+    def longest_s(self) -> float:
+        """Of the runs of points that were tried, in the network's time."""
+        return max(map(self._length_s, self.plans.values()))
+
+    def shortest_s(self) -> float:
+        return min(map(self._length_s, self.plans.values()))
+
+    def _length_s(self, plan: Plan) -> float:
+        own = (entry.options["start"] + entry.options["duration"] for entry in plan.traffic)
+        return max(own, default=self.campaign.file.duration or 0.0)
+
+    def notes(self) -> Iterator[str]:
+        if (tried := len(self.plans)) < len(self.points):
+            values = "each value is in one of them" if tried < MOST_TRIED else "not each value is in one of them"
+            yield f"{tried} of {len(self.points)} points were tried, and {values}; the others are checked when they are run"
+
+
+def check(campaign: Campaign, progress: Progress) -> Checked:
+    """Raises BadTopology, with all that is wrong."""
+    sources = dict(_sources(campaign))
+    nowhere = dict(_nowhere(campaign, sources))
+    errors = [*nowhere.values(), *_unknown_measures(campaign, sources)]
+    points = campaign.points()
+    tried = _chosen(points)
+    trial = _Trial(campaign, frozenset(nowhere))
+    for number, point in enumerate(tried):
+        progress(f"checking points, {number} of {len(tried)}")
+        trial.try_point(point)
+    if errors := [*errors, *trial.errors()]:
+        raise BadTopology(errors)
+    return Checked(campaign, points, trial.plans)
+
+
+class _Trial:
+    """Plans of points, and what is wrong with them."""
+
+    def __init__(self, campaign: Campaign, nowhere: frozenset[tuple[str, str]]) -> None:
+        """`nowhere` are topologies with paths that they do not have, which is told already."""
+        self.plans: dict[int, Plan] = {}
+        self._campaign, self._nowhere = campaign, nowhere
+        self._tried: Counter[str] = Counter()
+        #: Of values, with their places; then of whole points, with the first one that has each.
+        self._of_values: list[BadInput] = []
+        self._of_points: dict[str, tuple[BadInput, Point]] = {}
+        self._count: Counter[str] = Counter()
+        self._realtime = None if campaign.file.virtual else realtime_support()
+
+    def try_point(self, point: Point) -> None:
+        variant = self._campaign.variant(point)
+        placed = {
+            f"--set {setting.text}": (setting, place)
+            for setting, place in self._campaign.placed_settings(point)
+            if (variant, ".".join(setting.path)) not in self._nowhere
+        }
+        self._tried[variant] += 1
+        try:
+            self.plans[point.number] = self._plan(
+                self._campaign.topology(point), tuple(setting for setting, _ in placed.values())
+            )
+        except BadTopology as error:
+            for one in error.errors:
+                if not one.line and one.path in placed:
+                    self._of_values.append(self._at_value(point, *placed[one.path], one))
+                else:
+                    self._of_points.setdefault(str(one), (one, point))
+                    self._count[str(one)] += 1
+        except BadDuration as error:
+            place = _topology_place(self._campaign, variant)
+            self._of_values.append(self._campaign.source.bad(place, str(error).partition(";")[0], "say duration: 60 s"))
+
+    def _plan(self, topology: Path, said: Sequence[Setting]) -> Plan:
+        duration_s = self._campaign.file.duration
+        if self._realtime is None:
+            return virtual_run.planned(topology, None, duration_s, said).plan
+        plan, _ = where.checked(topology, None, self._realtime, said)
+        if not plan.traffic and duration_s is None:
+            raise BadDuration(f"{topology} has no traffic that would say how long a run is")
+        return plan
+
+    def _at_value(self, point: Point, setting: Setting, place: Location, error: BadInput) -> BadInput:
+        if error.cause.endswith(f'there is no key "{setting.path[-1]}"'):  # whatever its value
+            place = _place_of_path(self._campaign, str(place[1]), self._campaign.variant(point), ".".join(setting.path))
+        return self._campaign.source.bad(place, f"{_in(self._campaign.variant(point))}{error.cause}", error.remedy)
+
+    def errors(self) -> Iterator[BadInput]:
+        yield from self._of_values
+        for error, point in list(self._of_points.values())[:_MOST_TOLD]:
+            variant = self._campaign.variant(point)
+            if self._count[str(error)] == self._tried[variant]:  # the topology's own, whatever the values are
+                yield error
+                continue
+            place = f"{error.path}:{error.line}:{error.column}" if error.line else error.path
+            yield self._campaign.source.bad(
+                _topology_place(self._campaign, variant), f"with {point.words}: {place}: {error.cause}", error.remedy
+            )
+        if (more := len(self._of_points) - _MOST_TOLD) > 0:
+            yield self._campaign.source.bad(
+                ("parameters",), f"there are {more} more such errors", "correct these first", key=True
+            )
+
+
+@as_user()
+def _sources(campaign: Campaign) -> Iterator[tuple[str, Source]]:
+    """Each topology file, sound in itself. Raises BadTopology."""
+    for name, file in campaign.topologies().items():
+        yield name, source_of(file)
+
+
+def _chosen(points: Sequence[Point]) -> Sequence[Point]:
+    """Points that have all values of all parameters among them; all points where they are few."""
+    if len(points) <= ALL_TRIED:
+        return points
+    seen: set[tuple[str, object]] = set()
+    chosen: list[Point] = []
+    for point in points:
+        values = set(point.parameters.items())
+        if not values <= seen:
+            chosen.append(point)
+            seen |= values
+            if len(chosen) == MOST_TRIED:
+                break
+    return chosen
+
+
+def _nowhere(campaign: Campaign, sources: Mapping[str, Source]) -> Iterator[tuple[tuple[str, str], BadInput]]:
+    """Topologies with paths that they could not have, and what is wrong with each."""
+    for name, parameter in campaign.file.parameters.items():
+        for topology, source in sources.items():
+            for path in parameter.paths(topology):
+                setting = Setting(path, tuple(path.split(".")), None)
+                if (error := settings.leads_nowhere(source, setting, Topology.model_fields)) is not None:
+                    place = _place_of_path(campaign, name, topology, path)
+                    yield (topology, path), campaign.source.bad(place, f"{_in(topology)}{error.cause}", error.remedy)
+
+
+def _place_of_path(campaign: Campaign, name: str, topology: str, path: str) -> Location:
+    place: Location = ("parameters", name)
+    if variants := campaign.file.parameters[name].variants:
+        return (*place, "values", next(variant for variant, written in variants.items() if path in written), path)
+    place = (*place, "path")
+    written = campaign.source.data["parameters"][name]["path"]
+    if isinstance(written, dict):
+        place, written = (*place, topology), written[topology]
+    return (*place, written.index(path)) if isinstance(written, list) else place
+
+
+def _unknown_measures(campaign: Campaign, sources: Mapping[str, Source]) -> Iterator[BadInput]:
+    until = campaign.file.repetitions.until
+    names: dict[Location, str] = {("measures", number): name for number, name in enumerate(campaign.file.measures)}
+    if until is not None:
+        names["repetitions", "until", "measure"] = until.measure
+    for place, name in names.items():
+        for topology, source in sources.items():
+            if wrong := unknown_measures(name, source.data.get("traffic")):
+                cause, remedy = wrong
+                yield campaign.source.bad(place, f"{_in(topology)}{cause}", remedy)
+
+
+def _in(topology: str) -> str:
+    return f"topology {topology}: " if topology else ""
+
+
+def _topology_place(campaign: Campaign, topology: str) -> Location:
+    return ("topologies", topology) if topology else ("topology",)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a campaign file comes to: `campaign --dry-run`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class Count(TypedDict):
+    """They are different where runs are repeated until an interval is narrow enough."""
+
+    least: int
+    most: int
+
+
+class Amount(TypedDict):
+    """Null: not known."""
+
+    least: float | None
+    most: float | None
+
+
+class Instant(TypedDict):
+    """UTC, ISO 8601. Null: not known."""
+
+    least: str | None
+    most: str | None
+
+
+class CampaignParameter(TypedDict):
+    name: str
+    #: In the topology; of the parameter `topology` none.
+    paths: list[str]
+    values: list[str | int | float | bool]
+
+
+class CampaignPoint(TypedDict):
+    #: From 0.
+    point: int
+    parameters: dict[str, str | int | float | bool]
+
+
+class CampaignDryRun(TypedDict):
+    """A campaign file that is sound, and what its runs would take."""
+
+    file: str
+    campaign: str
+    clock: Literal["real", "virtual"]
+    parameters: list[CampaignParameter]
+    points: list[CampaignPoint]
+    #: Of each point.
+    repetitions: Count
+    runs: Count
+    #: Runs that the campaign's folder has already, of these points.
+    finished: int
+    #: Of a run, in the network's time.
+    length_s: Amount
+    #: How many runs are made at the same time.
+    workers: int
+    #: Of the runs that are not finished, by the machine's clock.
+    takes_s: Amount
+    #: When the last of them is over, if they begin now.
+    ends: Instant
+    #: The same runs' folders.
+    disk_bytes: Amount
+    disk_free_bytes: int
+    #: What the estimates come from, and what is not known.
+    notes: list[str]
