@@ -24,6 +24,8 @@ MACHINES_FILE: Final = "hosts.json"
 EVENTS_FILE: Final = "events.jsonl"
 #: When the run began and ended, and what failed.
 RUN_FILE: Final = "run.json"
+#: Of a run of a campaign that did not keep all of it: what was kept.
+KEPT_FILE: Final = "kept.json"
 
 #: Below traffic/<application>/: its flows.
 FLOWS_FILE: Final = "flows.json"

@@ -51,6 +51,7 @@ from results.metrics_document import Measured as MeasuredTold
 from results.outage import outages
 from results.queues import queues
 from results.report import write_report
+from results.retention import check_whole
 from results.run_folder import Measured, RunFolder
 from results.statistics import Values, joined, summary
 from results.tcp import Stream, streams
@@ -100,13 +101,15 @@ class NotOurs(NetBoxITError):
     """Nothing can be written into the run folder by who would analyse it."""
 
 
-def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metrics:
+def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: bool = True) -> Metrics:
     """Writes the tables, metrics.json and report.html into the run folder; returns what metrics.json says.
 
-    `analyses` are those of applications, by their names; what only they could say of others' flows is left out.
-    Raises NoRun, NotPermitted, NotOurs, and DamagedRun where a file, without which there is nothing to tell, is damaged.
+    `analyses` are those of applications, by their names; what only they could say of others' flows is left out. Without `page`
+    there is no report.html, which takes most of the time. Raises NoRun, NotPermitted, NotOurs, Reduced, and DamagedRun where a
+    file, without which there is nothing to tell, is damaged.
     """
     _check_rights(folder)
+    check_whole(folder)
     run = RunFolder(folder)
     seen = measure(run)
     if every := seen.every:
@@ -130,7 +133,8 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
     )
     tables.write(folder, document, [(measured, seen.streams_of(measured)) for measured in seen.every], findings)
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(document), indent=1, allow_nan=False) + "\n")
-    write_report(run, seen.alone, series, document, findings)
+    if page:
+        write_report(run, seen.alone, series, document, findings)
     return document
 
 

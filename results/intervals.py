@@ -41,7 +41,7 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
         return None
     if array.size == 1:
         return Interval(1, float(array[0]), math.inf)
-    from scipy.special import stdtrit  # 0.1 s that only campaigns take
+    from scipy.special import stdtrit  # type: ignore[import-untyped]  # here: 0.1 s that only campaigns take
 
     error = float(array.std(ddof=1)) / math.sqrt(array.size)
     quantile = float(stdtrit(array.size - 1, (1 + CONFIDENCE) / 2))

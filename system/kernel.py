@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,7 +24,7 @@ _FSCONFIG, _SET_STRING, _CREATE = 431, 1, 6
 _AT_FDCWD = -100
 #: Of x86-64 (asm/unistd_64.h). The C library's functions change all threads of a process, the kernel's calls only their own.
 _SETGROUPS, _SETRESUID, _SETRESGID = 116, 117, 119
-_PR_SET_DUMPABLE = 4
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -81,6 +82,16 @@ def become_root_again(groups: Sequence[int]) -> None:
     _set_groups(groups)
     # With another user the kernel takes it that a process has secrets, and gives its files in /proc to root (proc(5)).
     _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def end_with_parent(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
+    """Has the calling process get that signal when the thread that made it ends; at once, where that was so already.
+
+    A change of user undoes it, also that by a set-user-ID program (prctl(2)).
+    """
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, by, 0, 0, 0), "prctl")
+    if os.getppid() != parent:
+        os.kill(os.getpid(), by)
 
 
 def _set_groups(groups: Sequence[int]) -> None:

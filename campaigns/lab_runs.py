@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs in real time: one lab after another, each by a `netboxit run` of its own, since a run gives its rights up for good."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal, Self
+
+from typing_extensions import TypedDict
+
+from campaigns import digest
+from campaigns.engine import Done
+from campaigns.order import Order
+from contracts import durable
+from contracts.errors import NetBoxITError, printable_lines
+from contracts.installation import CHECKOUT
+from contracts.run_files import read
+from contracts.run_folder import METRICS_FILE, RUN_FILE
+from contracts.run_records import RunRecord
+from ownership import state
+from results.metrics_document import VerdictTold
+from results.retention import reduce
+from system import kernel
+from system.realtime_support import realtime_support
+from testbed import where
+
+#: In the campaign's folder while its lab may be up: the lab's name.
+_LAB_FILE: Final = ".lab"
+#: Exit statuses of a run that has a verdict.
+_OVER: Final = (0, 3, 4)
+
+
+class Judged(TypedDict):
+    """Of metrics.json what is told of a run."""
+
+    verdict: VerdictTold
+
+
+class RunFailed(NetBoxITError):
+    """A run left no verdict."""
+
+
+class LabRuns:
+    """An engine of labs on this machine, which all have one name. Two at a time would take each other's cores."""
+
+    clock: Literal["real"] = "real"
+    slots: Final = 1
+
+    def __init__(self, folder: Path, lab: str) -> None:
+        self._lab, self._mark = lab, folder / _LAB_FILE
+        self._thread = ThreadPoolExecutor(1)
+        self._running: subprocess.Popen[str] | None = None
+        self._status = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """A lab that is up is taken down by its own command, which is waited for."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        if self._running is not None and self._running.poll() is None:
+            with suppress(PermissionError):  # of an operator's it is root's; Ctrl-C reached it by the terminal
+                self._running.send_signal(signal.SIGINT)
+        self._thread.shutdown()
+
+    def digest(self, order: Order) -> str:
+        plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
+        return digest.of_plan(plan, order.duration_s or 0.0)
+
+    def submit(self, order: Order, folder: Path) -> Future[Done]:
+        return self._thread.submit(self._perform, order, folder)
+
+    def words(self) -> Sequence[str]:
+        return ["labs on this machine, one after another"]
+
+    def _perform(self, order: Order, folder: Path) -> Done:
+        began = time.monotonic()
+        self._take_down_earlier()
+        durable.put(self._mark, f"{self._lab}\n")
+        own = folder.with_name(f"{folder.name}.results")
+        shutil.rmtree(own, ignore_errors=True)
+        settings = [word for setting in order.settings for word in ("--set", setting.text)]
+        duration = [] if order.duration_s is None else ["--duration", f"{order.duration_s} s"]
+        said = self._netboxit("run", str(order.topology), "--name", self._lab, "--results", str(own), *duration, *settings)
+        found = next((own / "runs").iterdir(), None) if (own / "runs").is_dir() else None
+        if self._status not in _OVER or found is None:
+            raise RunFailed(f"run {order.name} of {order.topology} left no verdict: {said or f'exit status {self._status}'}")
+        self._mark.unlink()
+        with durable.told(folder):
+            folder.rmdir()
+            found.rename(folder)
+            shutil.rmtree(own)
+        metrics, record = read(folder / METRICS_FILE, Judged), read(folder / RUN_FILE, RunRecord)
+        if metrics is None:
+            raise RunFailed(f"run {order.name} of {order.topology} left no {METRICS_FILE}")
+        reduce(folder, order.keep)
+        return Done(metrics["verdict"]["status"], time.monotonic() - began, None if record is None else record["failure"])
+
+    def _take_down_earlier(self) -> None:
+        """The lab of an earlier command at this campaign that was killed."""
+        if self._mark.exists() and self._lab in (state.seen_lab_names() or ()):
+            said = self._netboxit("down", self._lab)
+            if self._status != 0:
+                raise RunFailed(f"lab {self._lab}, left by an earlier command, cannot be taken down: {said}")
+
+    def _netboxit(self, *words: str) -> str:
+        """Runs a command; returns what it said on standard error."""
+        parent = os.getpid()
+        self._running = subprocess.Popen(
+            [sys.executable, str(CHECKOUT / "netboxit.py"), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            preexec_fn=lambda: kernel.end_with_parent(parent, signal.SIGINT),
+        )
+        _, said = self._running.communicate()
+        self._status = self._running.returncode
+        return printable_lines(said.strip().rpartition("\n")[2])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs in virtual time on all cores of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Literal, Self
+
+from campaigns import digest
+from campaigns.engine import Done, WorkerLost
+from campaigns.order import Order
+from campaigns.work import Work
+from system import kernel
+from system.interruption import SIGNALS
+from testbed import virtual_run
+
+
+class LocalWorkers:
+    """An engine of processes, one for each core. They end with the block, and with this process, whatever they are doing."""
+
+    clock: Literal["virtual"] = "virtual"
+
+    def __init__(self, processes: int | None = None) -> None:
+        self.slots = processes or len(os.sched_getaffinity(0))
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in multiprocessing.active_children():
+            process.kill()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def digest(self, order: Order) -> str:
+        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
+        return digest.of_plan(computation.plan, computation.least_s)
+
+    def submit(self, order: Order, folder: Path) -> Future[Done]:
+        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
+        work = Work.of(computation, order.keep)
+        for _ in range(2):
+            if self._pool is None:
+                self._pool = self._started()
+            try:
+                return _translated(self._pool.submit(_perform, work, folder))
+            except BrokenProcessPool:
+                self._pool.shutdown()
+                self._pool = None
+        raise WorkerLost("processes of this machine end as soon as they start; `dmesg` may say what ends them")
+
+    def words(self) -> Sequence[str]:
+        return [f"{self.slots} process{'es' if self.slots > 1 else ''} of this machine"]
+
+    def _started(self) -> ProcessPoolExecutor:
+        # The tables of each run are small: two cores gain nothing by four threads. Read when Polars is imported.
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        return ProcessPoolExecutor(self.slots, multiprocessing.get_context("spawn"), _begin, (os.getpid(),))
+
+
+def _begin(parent: int) -> None:
+    """In a worker. Ctrl-C goes to all processes of a terminal: it is the campaign's to end them."""
+    kernel.end_with_parent(parent)
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _perform(work: Work, folder: Path) -> Done:
+    from campaigns.work import perform
+
+    return perform(work, folder)
+
+
+def _translated(future: Future[Done]) -> Future[Done]:
+    """The same, which raises WorkerLost for a process that was killed."""
+    translated: Future[Done] = Future()
+    translated.set_running_or_notify_cancel()
+
+    def take_over(done: Future[Done]) -> None:
+        if done.cancelled():
+            translated.cancel()
+        elif isinstance(error := done.exception(), BrokenProcessPool):
+            translated.set_exception(WorkerLost("a process that made a run was killed; `dmesg` may say why"))
+        elif error is not None:
+            translated.set_exception(error)
+        else:
+            translated.set_result(done.result())
+
+    future.add_done_callback(take_over)
+    return translated

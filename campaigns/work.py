@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run of a campaign in virtual time, as a worker makes it: from data alone, on whatever machine that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from applications.registry import analyses
+from campaigns.engine import Done
+from contracts.plan import Plan
+from contracts.run_files import read
+from contracts.run_folder import RUN_FILE
+from contracts.run_records import RunRecord
+from results.analyse import analyse
+from results.retention import Keep, reduce
+from testbed import virtual_run
+from testbed.virtual_run import Computation
+
+
+@dataclass(frozen=True)
+class Work:
+    """A run: its plan as JSON, the files that say what was asked for, its least length in seconds, what is kept of it."""
+
+    plan: Mapping[str, Any]
+    inputs: Mapping[str, bytes]
+    least_s: float
+    keep: Keep
+
+    @staticmethod
+    def of(computation: Computation, keep: Keep) -> Work:
+        return Work(computation.plan.to_json(), computation.inputs, computation.least_s, keep)
+
+
+def perform(work: Work, folder: Path) -> Done:
+    """Makes the run in its folder, which is there and empty.
+
+    What fails in the run is told in the folder. Raises NotWritten.
+    """
+    began = time.monotonic()
+    computation = Computation(Plan.from_json(work.plan), work.inputs, work.least_s)
+    virtual_run.carry(computation, folder, lambda _: None)
+    metrics = analyse(folder, analyses(), page=work.keep == "everything")
+    record = read(folder / RUN_FILE, RunRecord)
+    reduce(folder, work.keep)
+    return Done(metrics["verdict"]["status"], time.monotonic() - began, None if record is None else record["failure"])
