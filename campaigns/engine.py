@@ -29,10 +29,15 @@ class Done:
 
 
 class Engine(Protocol):
-    """Makes runs in folders of this machine."""
+    """Makes runs in folders of this machine, inside a with block. Whatever it is doing ends with the block."""
 
-    #: In whose time.
-    clock: Literal["real", "virtual"]
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    @property
+    def clock(self) -> Literal["real", "virtual"]:
+        """In whose time."""
 
     @property
     def slots(self) -> int:

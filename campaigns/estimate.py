@@ -14,13 +14,11 @@ from campaigns.campaign import Campaign
 from campaigns.checking import Checked
 from campaigns.description import TOPOLOGY
 from campaigns.design import point_key
-from contracts.campaign import INDEX_FILE, RUNS_FOLDER, CampaignRun
+from contracts.campaign import INDEX_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.run_files import read_lines
 from system.cores import available_cores
 from testbed.documents.campaign import Amount, CampaignDryRun, CampaignParameter, Count
 
-#: In the folder of results, beside `runs`.
-CAMPAIGNS_FOLDER: Final = "campaigns"
 #: So many folders of runs are measured: the last ones.
 _MEASURED: Final = 50
 _UNKNOWN: Final[Amount] = {"least": None, "most": None}
@@ -34,7 +32,7 @@ def workers(campaign: Campaign) -> int:
 def estimate(checked: Checked, results: Path) -> CampaignDryRun:
     """`results` is the folder of results, in which the campaign may have runs already. Raises DamagedRun."""
     campaign = checked.campaign
-    file, folder = campaign.file, results / CAMPAIGNS_FOLDER / campaign.name
+    file, folder = campaign.file, campaign_folder(results, campaign.name)
     keys = {point.key for point in checked.points}
     index = {run["name"]: run for run in read_lines(folder / INDEX_FILE, CampaignRun)}
     finished = [run for run in index.values() if point_key(run["parameters"]) in keys]

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -37,6 +39,12 @@ from testbed import where
 _LAB_FILE: Final = ".lab"
 #: Exit statuses of a run that has a verdict.
 _OVER: Final = (0, 3, 4)
+
+
+def lab_of(campaign: str) -> str:
+    """The name of a campaign's labs: what its own has of the characters of one, and of its digest."""
+    letters = re.sub("[^a-z0-9-]", "", campaign)[:8].strip("-")
+    return f"c-{letters}-{hashlib.blake2b(campaign.encode(), digest_size=2).hexdigest()}".replace("--", "-")
 
 
 class Judged(TypedDict):

@@ -17,7 +17,6 @@ from campaigns.engine import Done, WorkerLost
 from campaigns.order import Order
 from campaigns.work import Work
 from system import kernel
-from system.interruption import SIGNALS
 from testbed import virtual_run
 
 
@@ -66,10 +65,14 @@ class LocalWorkers:
 
 
 def _begin(parent: int) -> None:
-    """In a worker. Ctrl-C goes to all processes of a terminal: it is the campaign's to end them."""
+    """In a worker. Ctrl-C goes to all processes of a terminal: it is the campaign's to end them.
+
+    The executor ends the others by SIGTERM when one was killed.
+    """
     kernel.end_with_parent(parent)
-    for number in SIGNALS:
+    for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _perform(work: Work, folder: Path) -> Done:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import polars as pl
@@ -38,8 +39,8 @@ class Asked:
         """What the run measured; None where it measured nothing."""
         table = pl.read_parquet(run / FLOWS_TABLE)
         for one in asked:
-            rows = table.filter(
-                (pl.col("flow") == one.subject) & (pl.lit(one.direction is None) | (pl.col("direction") == one.direction))
-            )
-            values = rows[one.measure].drop_nulls() if one.measure in rows.columns else pl.Series([])
-            yield None if values.is_empty() else float(values.mean())
+            rows = table.filter(pl.col("flow") == one.subject)
+            if one.direction is not None:
+                rows = rows.filter(pl.col("direction") == one.direction)
+            values: list[float] = rows[one.measure].drop_nulls().to_list() if one.measure in rows.columns else []
+            yield fmean(values) if values else None

@@ -14,8 +14,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 from campaigns import digest
@@ -23,13 +23,15 @@ from campaigns.campaign import Campaign
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index, alone
+from campaigns.lab_runs import LabRuns, lab_of
+from campaigns.local_workers import LocalWorkers
 from campaigns.order import Order
 from campaigns.stopping import StoppingRule
 from contracts import durable
-from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun
+from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.errors import NetBoxITError
-from results.metrics_document import Status
 from system.interruption import noted
+from testbed.documents.campaign import Amount, CampaignOutcome, CampaignStanding, Count
 
 #: Beside `runs/`: folders of runs that are being made. What is left there by a command that was killed is removed by the next.
 _NEW: Final = ".new"
@@ -45,35 +47,17 @@ class DiskFull(NetBoxITError):
     """There is no room for further runs. Those that are over are kept."""
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How far a campaign is."""
+def run(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
+    """Makes all runs that the campaign's folder in these results does not have, in processes or labs of this machine.
 
-    #: Runs that are over, and that there will be at least and at most.
-    over: int
-    least: int
-    most: int
-    #: Of those, how many the folder had already.
-    found: int
-    #: Seconds until the end if no point needs more than its least repetitions, and if each needs its most; None before the
-    #: first run of this command is over.
-    left_s: tuple[float, float] | None
-    #: The estimate that is the widest of those asked for, in words.
-    words: str
+    Raises as `carry`.
+    """
+    folder = campaign_folder(results, campaign.name)
+    engine = LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
+    return carry(campaign, folder, engine, tell)
 
 
-@dataclass
-class Carried:
-    """A campaign all of whose runs are over."""
-
-    folder: Path
-    statuses: Counter[Status] = field(default_factory=Counter)
-    made: int = 0
-    found: int = 0
-    notes: list[str] = field(default_factory=list)
-
-
-def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[Standing], None]) -> Carried:
+def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
     """Makes all runs that `folder` does not have. `tell` is told whenever one is over.
 
     Raises CampaignBusy, DamagedRun, NotWritten, DiskFull, WorkerLost, and what planning raises. An interruption goes on upwards.
@@ -82,15 +66,21 @@ def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[Stan
     with durable.told(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with alone(folder):
-        course = _Course(campaign, folder, engine, tell)
-        with noted(lambda: f"{len(course.over)} runs are over and kept in {folder}; the same command goes on"):
-            return course.carry()
+        shutil.rmtree(folder / _NEW, ignore_errors=True)
+        try:
+            with engine:
+                course = _Course(campaign, folder, engine, tell)
+                with noted(lambda: f"{len(course.over)} runs are over and kept in {folder}; the same command goes on"):
+                    return course.carry()
+        finally:
+            # Nobody writes there any more.
+            shutil.rmtree(folder / _NEW, ignore_errors=True)
 
 
 class _Course:
     """One command's work at a campaign."""
 
-    def __init__(self, campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[Standing], None]) -> None:
+    def __init__(self, campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> None:
         self._campaign, self._folder, self._engine, self._tell = campaign, folder, engine, tell
         self._index = Index(folder)
         self._points = {point.number: point for point in numbered(campaign.points(), self._known())}
@@ -105,8 +95,7 @@ class _Course:
         self.over: dict[tuple[int, int], CampaignRun] = {}
         self._found = 0
 
-    def carry(self) -> Carried:
-        shutil.rmtree(self._folder / _NEW, ignore_errors=True)
+    def carry(self) -> CampaignOutcome:
         notes = self._keep_file()
         for number in self._points:
             self._go_on(number, 0)
@@ -122,14 +111,14 @@ class _Course:
             for future in self._in_flight:
                 future.cancel()
             self._in_flight.clear()
-        shutil.rmtree(self._folder / _NEW, ignore_errors=True)
-        return Carried(
-            self._folder,
-            Counter(run["status"] for run in self.over.values()),
-            len(self.over) - self._found,
-            self._found,
-            [*notes, *self._surplus()],
-        )
+        counted = Counter(run["status"] for run in self.over.values())
+        return {
+            "campaign": self._campaign.name,
+            "folder": str(self._folder),
+            "runs": {"valid": counted["valid"], "degraded": counted["degraded"], "invalid": counted["invalid"]},
+            "made": len(self.over) - self._found,
+            "notes": [*notes, *self._surplus()],
+        }
 
     def _known(self) -> Iterator[tuple[int, dict[str, object]]]:
         for run in self._index.runs.values():
@@ -175,6 +164,7 @@ class _Course:
         try:
             done = future.result()
         except WorkerLost:
+            self._attempts[order.name] -= 1
             self._losses[order.name] += 1
             if self._losses[order.name] == _MOST_LOSSES:
                 raise
@@ -243,10 +233,14 @@ class _Course:
 
     def _told(self) -> None:
         least, most = self._stopping.runs()
-        self._tell(Standing(len(self.over), least, most, self._found, self._left(least, most), self._stopping.words()))
+        runs: Count = {"least": least, "most": most}
+        over = len(self.over)
+        self._tell(
+            {"over": over, "found": self._found, "runs": runs, "left_s": self._left(runs), "widest": self._stopping.words()}
+        )
 
-    def _left(self, least: int, most: int) -> tuple[float, float] | None:
+    def _left(self, runs: Count) -> Amount:
         if not self._took:
-            return None
-        each = sum(self._took) / len(self._took) / self._engine.slots
-        return each * (least - len(self.over)), each * (most - len(self.over))
+            return {"least": None, "most": None}
+        each = fmean(self._took) / self._engine.slots
+        return {"least": each * (runs["least"] - len(self.over)), "most": each * (runs["most"] - len(self.over))}

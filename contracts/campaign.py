@@ -6,6 +6,7 @@ A run's folder is that of any run (docs/architecture.md, "Run folder").
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
@@ -16,6 +17,11 @@ CAMPAIGN_FILE: Final = "campaign.yaml"
 INDEX_FILE: Final = "runs.jsonl"
 #: The runs' folders, by their names.
 RUNS_FOLDER: Final = "runs"
+
+
+def campaign_folder(results: Path, name: str) -> Path:
+    """Of a campaign, in a folder of results: beside `runs`."""
+    return results / "campaigns" / name
 
 
 class CampaignRun(TypedDict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a campaign file comes to: `campaign --dry-run`."""
+"""What a campaign file comes to: `campaign --dry-run`, and `campaign` itself."""
 
 from __future__ import annotations
 
@@ -67,4 +67,38 @@ class CampaignDryRun(TypedDict):
     disk_bytes: Amount
     disk_free_bytes: int
     #: What the estimates come from, and what is not known.
+    notes: list[str]
+
+
+class CampaignStanding(TypedDict):
+    """How far a campaign is."""
+
+    #: Runs that are over.
+    over: int
+    #: Of those, how many the folder had already.
+    found: int
+    #: How many there will be.
+    runs: Count
+    #: Until the last one is over. Null before the first run of this command is.
+    left_s: Amount
+    #: In words the relatively widest interval of a measure that the campaign asks for; empty before there is one.
+    widest: str
+
+
+class RunCounts(TypedDict):
+    """Runs by verdict."""
+
+    valid: int
+    degraded: int
+    invalid: int
+
+
+class CampaignOutcome(TypedDict):
+    """A campaign all of whose runs are over."""
+
+    campaign: str
+    folder: str
+    runs: RunCounts
+    #: Of them, by this command.
+    made: int
     notes: list[str]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How campaigns look on the terminal, before they are run."""
+"""How campaigns look on the terminal."""
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +15,12 @@ from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
-    from testbed.documents.campaign import Amount, CampaignDryRun, Count
+    from testbed.documents.campaign import Amount, CampaignDryRun, CampaignOutcome, CampaignStanding, Count
 
 #: Of a parameter so many values are shown.
 _SHOWN = 8
+#: Where each step is a line of its own.
+_BETWEEN_LINES_S = 10.0
 
 
 def show_check(file: Path, points: int, notes: Sequence[str], as_json: bool) -> None:
@@ -31,6 +36,45 @@ def show_dry_run(dry_run: CampaignDryRun, as_json: bool) -> None:
     )
     drawing.print_table(f"campaign {dry_run['campaign']}", ("parameter", "in the topology", "values"), rows)
     drawing.say(*_lines(dry_run), *drawing.notes(dry_run["notes"]))
+
+
+def telling(progress: Callable[[str], None]) -> Callable[[CampaignStanding], None]:
+    """Tells how far a campaign is: at the beginning, at the end, and now and then."""
+    told_s = -math.inf
+
+    def tell(standing: CampaignStanding) -> None:
+        nonlocal told_s
+        now_s = time.monotonic()
+        if sys.stderr.isatty() or now_s - told_s >= _BETWEEN_LINES_S or standing["over"] == standing["runs"]["most"]:
+            told_s = now_s
+            progress(_standing(standing))
+
+    return tell
+
+
+def _standing(standing: CampaignStanding) -> str:
+    known = standing["left_s"]["least"] is not None
+    found = f", {standing['found']} of them were there" if standing["found"] else ""
+    left = f", {_amount(standing['left_s'], _time)} left" if known and standing["over"] < standing["runs"]["most"] else ""
+    widest = f"; {standing['widest']}" if standing["widest"] else ""
+    return f"{standing['over']} of {_count(standing['runs'])} runs are over{found}{left}{widest}"
+
+
+def show_carried(outcome: CampaignOutcome, as_json: bool) -> int:
+    """Prints what came of a campaign; returns the exit status that belongs to it."""
+    counts = outcome["runs"]
+    told = {"valid": counts["valid"], "degraded": counts["degraded"], "invalid": counts["invalid"]}
+    if as_json:
+        drawing.print_json(kinds.CAMPAIGN.of(outcome))
+    else:
+        verdicts = ", ".join(f"{count} {status}" for status, count in told.items() if count)
+        made = f"{outcome['made']} of them made now" if outcome["made"] < sum(told.values()) else "all made now"
+        drawing.say(
+            f"campaign {outcome['campaign']}: {drawing.counted(sum(told.values()), 'run')}: {verdicts}; {made}",
+            *drawing.notes(outcome["notes"]),
+            f"runs: {outcome['folder']}",
+        )
+    return 4 if counts["invalid"] else 3 if counts["degraded"] else 0
 
 
 def _lines(dry_run: CampaignDryRun) -> Iterator[str]:
