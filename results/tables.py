@@ -52,10 +52,10 @@ FLOW_COLUMNS: Final[Mapping[str, type[pl.DataType]]] = {
 #: Of each value of a measure that is no flow's.
 MEASURE_COLUMNS: Final[Mapping[str, type[pl.DataType]]] = {
     "of": pl.String,
-    "traffic": pl.String,
+    # Of an entry of the traffic, or of a queue.
+    "name": pl.String,
     "netbox": pl.String,
     "station": pl.String,
-    "queue": pl.String,
     "direction": pl.String,
     "measure": pl.String,
     "value": pl.Float64,
@@ -199,7 +199,7 @@ def _round_trips(rtt_ms: np.ndarray[Any, np.dtype[np.float64]]) -> _Values:
 def _of_others(document: Metrics) -> Iterator[tuple[_Row, _Values]]:
     """What each row is of, and the values."""
     for queue in document["queues"]:
-        place = {"netbox": queue["netbox"], "station": queue["station"], "queue": queue["queue"]}
+        place = {"name": queue["queue"], "netbox": queue["netbox"], "station": queue["station"]}
         yield place, {**_statistics("queue_packets", queue), "queue_empty_ratio": queue["empty"]}
     for shared in document["fairness"]:
         seconds = shared["intervals"]
@@ -225,7 +225,7 @@ def _of_others(document: Metrics) -> Iterator[tuple[_Row, _Values]]:
 def _of_entries(found: Sequence[MeasuredValues]) -> Iterator[tuple[_Row, _Values]]:
     for one in found:
         if one.flow is None:
-            yield {"traffic": one.traffic}, one.values
+            yield {"name": one.traffic}, one.values
 
 
 def _statistics(name: str, told: Mapping[str, Any] | None) -> _Values:
