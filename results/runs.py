@@ -77,8 +77,8 @@ class _Store:
     #: By column: what each run has, as its campaign's file writes it.
     parameters: Mapping[str, Mapping[str, Any]]
     flows: pl.DataFrame
-    #: By the file or folder that cannot be read.
-    problems: dict[Path, Problem]
+    #: In the order in which they were met, each once.
+    problems: dict[Problem, None]
     #: Those that were asked for; None where they cannot be had.
     measures: dict[str, pl.DataFrame | None] = field(default_factory=dict)
 
@@ -102,8 +102,8 @@ class Runs:
         Tables of flows are read at once, frames and series when they are asked for.
         """
         found, told = stored_runs([Path(folder) for folder in folders])
-        problems = {problem.place: problem for problem in told}
-        readable = [(run, table) for run in found if (table := _had(problems, run, FLOWS_TABLE, _flows)) is not None]
+        problems = dict.fromkeys(told)
+        readable = [(run, table) for run in found if (table := _had(problems, run, _flows)) is not None]
         runs = {run.name: run for run, _ in readable}
         parameters = _parameters(runs, {column for _, (table, _) in readable for column in table.columns})
         flows = _together(_OF_RUN | dict(FLOW_COLUMNS), {run.name: table for run, (table, _) in readable})
@@ -124,7 +124,7 @@ class Runs:
     @property
     def problems(self) -> list[Problem]:
         """What is left out, and why: of tables that were asked for so far."""
-        return list(self._store.problems.values())
+        return list(self._store.problems)
 
     @property
     def parameters(self) -> dict[str, list[Any]]:
@@ -159,7 +159,7 @@ class Runs:
         tables = self._store.measures
         for name in self._names:
             if name not in tables:
-                tables[name] = _had(self._store.problems, self._store.runs[name], MEASURES_TABLE, _measures)
+                tables[name] = _had(self._store.problems, self._store.runs[name], _measures)
         own = {name: table.clone() for name in self._names if (table := tables[name]) is not None}
         return self._with_parameters(_together(_OF_RUN | dict(MEASURE_COLUMNS), own).lazy())
 
@@ -241,7 +241,6 @@ class Runs:
             own = _had(
                 self._store.problems,
                 run,
-                file,
                 partial(_large_columns, file=file, known=schema, taken={*self._store.index.columns}),
             )
             if own:
@@ -260,12 +259,12 @@ class Runs:
         return scanned.select(pl.col("run").replace_strict(names, return_dtype=pl.String), pl.exclude("run"))
 
 
-def _had(problems: dict[Path, Problem], run: StoredRun, file: str, read: Callable[[StoredRun], _T]) -> _T | None:
+def _had(problems: dict[Problem, None], run: StoredRun, read: Callable[[StoredRun], _T]) -> _T | None:
     """What is read of a run; None, and a problem, where it cannot be."""
     try:
         return read(run)
     except Unreadable as error:
-        problems[run.folder / file] = Problem(run.folder, str(error))
+        problems[Problem(run.folder, str(error))] = None
         return None
 
 
