@@ -118,6 +118,48 @@ def test_its_metrics_are_in_the_document_the_schema_and_the_report(installed_pac
     assert "<h2>Probes of p</h2><b>255.0</b>" in page
 
 
+def measuring(*measures: str) -> str:
+    """The analysis, with these measures."""
+    own = ANALYSIS.replace('"probes.html.j2"))', f'"probes.html.j2"), measures=[{", ".join(measures)}])')
+    return own.replace("ApplicationAnalysis, Findings\n", "ApplicationAnalysis, Findings\nfrom results.measure import Measure\n")
+
+
+def test_its_measures_are_among_all_others(installed_packages: InstalledPackages) -> None:
+    ours = registry.measures()
+    assert {"loss_ratio", "queue_packets_p99", "mos_e_model", "page_load_s_p95", "transfer_goodput_kbps"} <= set(ours)
+    assert ours["delay_ms_p99"].unit == "ms" and ours["delay_ms_p99"].better == "lower"
+    registry.measures.cache_clear()
+    install(
+        *(installed_packages, "probe-maker", "probe"),
+        application=APPLICATION,
+        analysis=measuring('Measure("slowest_ms", "ms", "of the probes the slowest one", "lower")'),
+    )
+    registry.analyses.cache_clear()
+    registry.application_plugins.cache_clear()
+    assert set(registry.measures()) - set(ours) == {"slowest_ms"}
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        ('Measure("loss_ratio", "", "lost")', "every run and application probe of probe-maker both have the measure loss_ratio"),
+        (
+            'Measure("stalls", "", "stalls")',
+            "application dash of netboxit and application probe of probe-maker both have the measure",
+        ),
+        ('Measure("direction", "", "where")', '"direction" is not the name of a measure'),
+        ('Measure("slowest ms", "ms", "slowest")', '"slowest ms" is not the name of a measure'),
+        ('Measure("slowest_ms", "ms", "slowest", of="queue")', "its measure slowest_ms is of queue"),
+    ],
+)
+def test_a_measure_that_would_be_taken_for_another_is_refused(
+    measure: str, told: str, installed_packages: InstalledPackages
+) -> None:
+    install(installed_packages, "probe-maker", "probe", application=APPLICATION, analysis=measuring(measure))
+    with pytest.raises(BadPlugin, match=told):
+        registry.measures()
+
+
 def test_its_programs_are_looked_for_and_their_packages_told(installed_packages: InstalledPackages) -> None:
     """Of Debian's packages, base-files is on every machine, and "no-such-thing" on none."""
     asked = """

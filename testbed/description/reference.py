@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of docs/topology.md and of the technologies' READMEs, made from the models that check a topology.
+"""The tables of docs/topology.md, docs/results.md and the technologies' READMEs, made of models and measures.
 
 python -m testbed.description.reference     writes them anew
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from applications.dscp import parse_dscp
-from applications.registry import applications
+from applications.registry import analyses, applications
 from contracts import addresses
 from contracts.installation import CHECKOUT
 from contracts.name import Name
@@ -28,6 +28,7 @@ from contracts.quantities import Quantity
 from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import TimeSeries
+from results.measure import OF_FLOWS, OF_OTHERS, Measure
 from testbed.description import switch, traffic_class, wire_ends
 from testbed.description.drills import all_drills
 from testbed.description.equipment_section import check_host_interface
@@ -36,6 +37,7 @@ from testbed.description.machines import MachineName, check_machine
 from testbed.description.topology import Topology
 
 DOCUMENT = CHECKOUT / "docs" / "topology.md"
+RESULTS = CHECKOUT / "docs" / "results.md"
 
 
 def readme(technology: str) -> Path:
@@ -76,12 +78,17 @@ _BY_TYPE: dict[object, str] = {
 
 def documents() -> list[Path]:
     """All that have tables."""
-    return [DOCUMENT, *(readme(name) for name in technologies().ours)]
+    return [DOCUMENT, RESULTS, *(readme(name) for name in technologies().ours)]
 
 
 def written(document: Path) -> str:
     """The document's text with each table between its markers made anew."""
-    tables = dict(_tables()) if document == DOCUMENT else {"parameters": _technology(technologies()[document.parent.name])}
+    if document == DOCUMENT:
+        tables = dict(_tables())
+    elif document == RESULTS:
+        tables = dict(_measures())
+    else:
+        tables = {"parameters": _technology(technologies()[document.parent.name])}
     return re.sub(
         r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
         lambda markers: f"{markers[1]}\n{tables[markers[2]]}\n\n{markers[3]}",
@@ -104,6 +111,24 @@ def _tables() -> Iterator[tuple[str, str]]:
         "applications",
         "\n\n".join(f"### `application: {name}`\n\n{_table(kind.OPTIONS)}" for name, kind in applications().ours.items()),
     )
+
+
+def _measures() -> Iterator[tuple[str, str]]:
+    own = {name: analyses()[name].measures for name in applications().ours if name in analyses()}
+    of_flows = [(f"`{name}`", measure) for name, measures in own.items() for measure in measures if measure.of == "flow"]
+    of_traffic = [
+        (f"traffic, `{name}`", measure) for name, measures in own.items() for measure in measures if measure.of == "traffic"
+    ]
+    yield "flows", _measure_table([*(("every flow", measure) for measure in OF_FLOWS), *of_flows])
+    yield "measures", _measure_table([*((measure.of, measure) for measure in OF_OTHERS), *of_traffic])
+
+
+def _measure_table(measures: Iterable[tuple[str, Measure]]) -> str:
+    rows = [
+        f"| `{measure.name}` | {of} | {measure.unit or '–'} | {measure.meaning} | {measure.better or '–'} |"
+        for of, measure in measures
+    ]
+    return "\n".join(["| measure | of | unit | meaning | better |", "|---|---|---|---|---|", *rows])
 
 
 def _technology(parameters: type[Technology]) -> str:
