@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from campaigns.description import CampaignFile, Design, Repetitions
+from testbed.description.topology_schema import names_only
 
 
 def schema() -> dict[str, Any]:
     """JSON schema (draft 2020-12). What takes more than one key, or a topology, to be seen wrong is left to `check`."""
-    json_schema = CampaignFile.model_json_schema(by_alias=True)
+    json_schema: dict[str, Any] = names_only(CampaignFile.model_json_schema(by_alias=True))
     properties = json_schema["properties"]
     _also(properties["design"], {"enum": ["grid", "pairs"]}, Design.__name__)
     _also(properties["repetitions"], {"type": "integer", "minimum": 1}, Repetitions.__name__)

@@ -250,10 +250,10 @@ class CampaignFile(Section):
                     inside[topology] |= dict.fromkeys(above, name)
 
     def _wrong_names(self, parameter: str, names: Sequence[str]) -> Iterator[tuple[Location, str]]:
-        for name in names:
-            if name not in self.topologies:
-                yield ("parameters", parameter, "path", name), f'there is no topology "{name}"; {nearest(name, self.topologies)}'
-        if missing := [name for name in self.topologies if name not in names]:
+        unknown = [name for name in names if name not in self.topologies]
+        for name in unknown:
+            yield ("parameters", parameter, "path", name), f'there is no topology "{name}"; {nearest(name, self.topologies)}'
+        if not unknown and (missing := [name for name in self.topologies if name not in names]):
             yield ("parameters", parameter, "path"), f"nothing says where {missing[0]} has it; add {missing[0]}: …"
 
 

@@ -20,18 +20,18 @@ def schema() -> dict[str, Any]:
 
     What takes more than one field to be seen wrong is left to `testbed.description.topology.load`.
     """
-    json_schema: dict[str, Any] = _names_only(_topology().model_json_schema(by_alias=True))
+    json_schema: dict[str, Any] = names_only(_topology().model_json_schema(by_alias=True))
     return json_schema
 
 
-def _names_only(part: Any) -> Any:
+def names_only(part: Any) -> Any:
     """The schema, with mappings by name closed to keys that are no names: Pydantic leaves them open."""
     if isinstance(part, list):
-        return [_names_only(item) for item in part]
+        return [names_only(item) for item in part]
     if not isinstance(part, dict):
         return part
     closed = {"additionalProperties": False} if "patternProperties" in part else {}
-    return {key: _names_only(value) for key, value in part.items()} | closed
+    return {key: names_only(value) for key, value in part.items()} | closed
 
 
 def _topology() -> type[BaseModel]:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What topologies refuse of a campaign's values, and what they would take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from campaigns import checking
+from campaigns.campaign import Campaign
+from campaigns.checking import Checked
+from campaigns.conftest import TOPOLOGY, Write
+from campaigns.test_description import EXAMPLES
+from contracts.errors import BadTopology
+
+VIRTUAL = "topology: x.yaml\nvirtual: true\n"
+
+
+def check(write: Write, text: str) -> Checked:
+    return checking.check(Campaign.load(write(text)), lambda step: None)
+
+
+def wrong(write: Write, text: str) -> list[str]:
+    with pytest.raises(BadTopology) as error:
+        check(write, text)
+    return [str(one).replace(str(write("").parent), "").replace("/campaign.yaml:", "") for one in error.value.errors]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("parameters: {p: {path: netboxs.net.delay, values: [1 ms]}}\n", '3:24: there is no netboxs; did you mean "netboxes"?'),
+        (
+            "parameters: {p: {path: [netboxes.net.delay, netboxes.met.delay], values: [1 ms]}}\n",
+            '3:45: there is no netboxes.met; did you mean "net"?',
+        ),
+        (
+            "parameters: {p: {path: netboxes.net.delya, values: [1 ms, 2 ms]}}\n",
+            '3:24: netboxes.net: there is no key "delya"; did you mean "delay"?',
+        ),
+        (
+            "parameters: {p: {path: events.1.at, values: [1 s]}}\n",
+            "3:24: there is no events.1; it is a list of 1; say a number from 0 to 0",
+        ),
+        ("parameters: {p: {path: events.-1.at, values: [1 s]}}\n", "3:24: there is no events.-1"),
+        (
+            "parameters: {p: {path: netboxes.net.delay, values: [1 ms, 2 ns, 5 m]}}\n",
+            "3:65: netboxes.net.delay: 'm' is not a unit of time",
+        ),
+        (
+            "parameters: {p: {path: netboxes.net.delay, from: 1 s, to: 100 s, steps: 3}}\n",
+            "3:17: netboxes.net.delay: 50.5 s is outside",
+        ),
+        (
+            "parameters: {p: {values: {a: {netboxes.net.delay: 1 ms}, b: {netboxes.net.delay: x}}}}\n",
+            "3:82: netboxes.net.delay: 'x' is not a time",
+        ),
+        ("parameters: {p: {values: {a: {netboxes.nett.delay: 1 ms}}}}\n", '3:52: there is no netboxes.nett; did you mean "net"?'),
+        ("parameters: {p: {path: traffic.flow.application, values: [udp-flow, command]}}\n", "with p command"),
+        ("parameters: {p: {path: traffic.flow.to, values: [b, c]}}\n", '3:53: there is no host "c"; use a or b'),
+        ("measures: [flo.loss_ratio]\n", '3:12: there is no traffic "flo"; did you mean "flow"?'),
+        ("measures: [mos]\n", '3:12: "mos" is not a measure'),
+        ("repetitions: {until: {measure: flo.loss_ratio, half_width: 1}}\n", '3:32: there is no traffic "flo"'),
+    ],
+)
+def test_a_mistake_is_told_at_its_place_in_the_campaign(campaign_file: Write, text: str, expected: str) -> None:
+    told = wrong(campaign_file, VIRTUAL + text)
+    assert any(expected in one for one in told), told
+
+
+def test_a_wrong_value_is_told_once_however_many_points_have_it(campaign_file: Write) -> None:
+    values = "{p: {path: netboxes.net.delay, values: [x, 2 ms]}, q: {path: traffic.flow.rate, values: [1 Mbit/s, y]}}"
+    told = wrong(campaign_file, f"{VIRTUAL}parameters: {values}\n")
+    assert [one.partition(": ")[0] for one in told] == ["3:53", "3:112"]
+
+
+def test_what_a_topology_itself_has_wrong_is_told_of_the_topology(campaign_file: Write) -> None:
+    (campaign_file("").parent / "x.yaml").write_text(TOPOLOGY.replace("centre: b", "centre: c"))
+    (told,) = wrong(campaign_file, VIRTUAL + "parameters: {p: {path: netboxes.net.delay, values: [1 ms, 2 ms]}}\n")
+    assert told.startswith("/x.yaml:2:9: ")
+
+
+def test_what_only_several_values_together_have_wrong_is_told_with_them(campaign_file: Write) -> None:
+    ends = "p: {path: traffic.flow.from, values: [a, b]}, q: {path: traffic.flow.to, values: [b, a]}"
+    told = wrong(campaign_file, f"{VIRTUAL}parameters: {{{ends}}}\n")
+    assert told and all(one.startswith("3:") for one in told), told
+
+
+def test_a_path_is_looked_for_in_each_of_several_topologies(campaign_file: Write) -> None:
+    text = "topologies: {a: x.yaml, b: y.yaml}\nvirtual: true\nparameters: {p: {path: PATH, values: [1 ms]}}\n"
+    (told,) = wrong(campaign_file, text.replace("PATH", "netboxes.net.delay"))
+    assert told.startswith("3:24: topology b: there is no netboxes.net; ")
+    checked = check(campaign_file, text.replace("PATH", "{a: netboxes.net.delay, b: netboxes.path.delay}"))
+    assert [dict(point.parameters) for point in checked.points] == [
+        {"topology": "a", "p": "1 ms"},
+        {"topology": "b", "p": "1 ms"},
+    ]
+
+
+def test_what_virtual_time_refuses_is_told(campaign_file: Write) -> None:
+    host = "{address: 10.0.0.1/24}"
+    (campaign_file("").parent / "x.yaml").write_text(TOPOLOGY.replace(host, f"{host[:-1]}, start: ls}}"))
+    assert any("host a starts a program" in one for one in wrong(campaign_file, VIRTUAL))
+    check(campaign_file, "topology: x.yaml\nparameters: {p: {path: netboxes.net.delay, values: [1 ms]}}\n")
+
+
+def test_runs_last_as_long_as_the_topologys_traffic_or_as_the_campaign_says(campaign_file: Write) -> None:
+    values = "{p: {path: traffic.flow.duration, values: [2 s, 9 s]}, q: {path: traffic.flow.start, values: [1 s]}}"
+    checked = check(campaign_file, f"{VIRTUAL}parameters: {values}\n")
+    assert (checked.shortest_s(), checked.longest_s()) == (3, 10)
+    assert check(campaign_file, f"{VIRTUAL}duration: 5 s\n").longest_s() == 5
+
+
+def test_of_many_points_so_many_are_tried_that_each_value_is_in_one(campaign_file: Write) -> None:
+    delay = "p: {path: netboxes.net.delay, from: 1 ms, to: 20 ms, steps: 20}"
+    rate = "q: {path: traffic.flow.rate, from: 1 Mbit/s, to: 2 Mbit/s, steps: 20}"
+    checked = check(campaign_file, f"{VIRTUAL}parameters: {{{delay}, {rate}}}\n")
+    tried = [point.parameters for point in checked.points if point.number in checked.plans]
+    assert len(checked.points) == 400 and len(tried) == 39
+    assert [len({point[name] for point in tried}) for name in ("p", "q")] == [20, 20]
+    assert "39 of 400 points were tried" in " ".join(checked.notes())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stem))
+def test_the_examples_are_sound(example: Path) -> None:
+    assert len(checking.check(Campaign.load(example), lambda step: None).points) >= 20
