@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from campaigns.campaign import Campaign
 from campaigns.design import Point
-from campaigns.measures import unknown_measures
+from campaigns.measures import Network, NoMeasure, wanted
 from contracts.errors import BadInput, BadTopology
 from contracts.plan import Plan
 from system.realtime_support import realtime_support
@@ -62,14 +62,17 @@ def check(campaign: Campaign, progress: Progress) -> Checked:
     """Raises BadTopology, with all that is wrong."""
     sources = dict(_sources(campaign))
     nowhere = dict(_nowhere(campaign, sources))
-    errors = [*nowhere.values(), *_unknown_measures(campaign, sources)]
     points = campaign.points()
     tried = _chosen(points)
     trial = _Trial(campaign, frozenset(nowhere))
     for number, point in enumerate(tried):
         progress(f"checking points, {number} of {len(tried)}")
         trial.try_point(point)
-    if errors := [*errors, *trial.errors()]:
+    plans: dict[str, list[Plan]] = {}
+    for point in tried:
+        if (plan := trial.plans.get(point.number)) is not None:
+            plans.setdefault(campaign.variant(point), []).append(plan)
+    if errors := [*nowhere.values(), *trial.errors(), *_unknown_measures(campaign, sources, plans)]:
         raise BadTopology(errors)
     return Checked(campaign, points, trial.plans)
 
@@ -187,16 +190,42 @@ def _place_of_path(campaign: Campaign, name: str, topology: str, path: str) -> L
     return (*place, written.index(path)) if isinstance(written, list) else place
 
 
-def _unknown_measures(campaign: Campaign, sources: Mapping[str, Source]) -> Iterator[BadInput]:
+def _unknown_measures(
+    campaign: Campaign, sources: Mapping[str, Source], plans: Mapping[str, Sequence[Plan]]
+) -> Iterator[BadInput]:
+    """Of names that no measure has at any of the points that were tried."""
     until = campaign.file.repetitions.until
     names: dict[Location, str] = {("measures", number): name for number, name in enumerate(campaign.file.measures)}
     if until is not None:
         names["repetitions", "until", "measure"] = until.measure
-    for place, name in names.items():
-        for topology, source in sources.items():
-            if wrong := unknown_measures(name, source.data.get("traffic")):
-                cause, remedy = wrong
-                yield campaign.source.bad(place, f"{_in(topology)}{cause}", remedy)
+    for topology, source in sources.items():
+        network = _network(source, plans.get(topology, ()))
+        for place, name in names.items():
+            try:
+                wanted(name, network)
+            except NoMeasure as error:
+                yield campaign.source.bad(place, f"{_in(topology)}{error.cause}", error.remedy)
+
+
+def _network(source: Source, plans: Sequence[Plan]) -> Network:
+    """As points have it; where none has a plan, as the file does."""
+    traffic = {entry.name: entry.application for plan in plans for entry in plan.traffic}
+    netboxes = {
+        node.name: [interface.name for interface in node.interfaces]
+        for plan in plans
+        for node in plan.nodes
+        if node.kind == "netbox"
+    }
+    if not plans:
+        for name, entry in _mapping(source.data.get("traffic")).items():
+            traffic[name] = str(_mapping(entry).get("application"))
+        for name, netbox in _mapping(source.data.get("netboxes")).items():
+            netboxes[name] = list(_mapping(_mapping(netbox).get("stations")))
+    return Network(traffic, netboxes)
+
+
+def _mapping(part: Any) -> dict[str, Any]:
+    return part if isinstance(part, dict) else {}
 
 
 def _in(topology: str) -> str:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, With
 from campaigns.parameter import Label, Parameter, ParameterName, first_twice
 from contracts.quantities import TIME, Quantity
 from testbed.description.input_errors import nearest
-from testbed.description.section import Section
+from testbed.description.section import Section, Written
 from testbed.description.yaml_source import Location
 
 #: The parameter that says which of several topologies.
@@ -36,7 +36,9 @@ def _campaign_name(name: str) -> str:
     return name
 
 
-CampaignName = Annotated[str, AfterValidator(_campaign_name), WithJsonSchema({"type": "string", "pattern": _CAMPAIGN_NAME})]
+CampaignName = Annotated[
+    str, Written("name"), AfterValidator(_campaign_name), WithJsonSchema({"type": "string", "pattern": _CAMPAIGN_NAME})
+]
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,12 @@ def _half_width(value: object) -> HalfWidth:
 class Until(Section):
     """When a point has enough repetitions."""
 
-    measure: str = Field(description="Whose 95 % interval of the mean it is, as `call.mos`.")
+    measure: str = Field(description="Whose 95 % interval of the mean it is, as `call.mos_e_model`.")
     half_width: Annotated[
-        HalfWidth, PlainValidator(_half_width), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})
+        HalfWidth,
+        PlainValidator(_half_width),
+        Written("number, or `5 %`"),
+        WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]}),
     ] = Field(description="Half of the interval at most, in the measure's unit; or a share of the mean, as `5 %`.")
 
 
@@ -105,7 +110,7 @@ class CampaignFile(Section):
     campaign: CampaignName | None = Field(None, description="Its name; by default the file's.")
     description: str = Field("", description="Which question it answers, for the report.")
     topology: str | None = Field(None, description="The topology file, by its path from this file's folder.")
-    topologies: dict[Label, str] = Field(
+    topologies: Annotated[dict[Label, str], Written("mapping by name")] = Field(
         {}, description="Several, by name, instead of one; they are the values of a parameter `topology`."
     )
     virtual: bool = Field(False, description="In virtual time; in labs otherwise, one after another.")
@@ -115,10 +120,14 @@ class CampaignFile(Section):
     warm_up: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = Field(
         0.0, description="What figures leave out: so much from the beginning of the traffic."
     )
-    parameters: dict[ParameterName, Parameter] = Field({}, description="What is different from run to run.")
-    design: Design = Field(Design(), description="How values are combined: `grid`, `pairs`, or a mapping.")
-    repetitions: Repetitions = Field(
-        Repetitions(at_least=5, at_most=5), description="How often each point is run: a number, or a mapping; 5 by default."
+    parameters: Annotated[dict[ParameterName, Parameter], Written("mapping by name")] = Field(
+        {}, description="What is different from run to run."
+    )
+    design: Annotated[Design, Written("`grid`, `pairs`, or mapping")] = Field(
+        Design(), description="How values are combined; `grid` by default."
+    )
+    repetitions: Annotated[Repetitions, Written("whole number, or mapping")] = Field(
+        Repetitions(at_least=5, at_most=5), description="How often each point is run; 5 by default."
     )
     seed: int = Field(
         1,
@@ -126,10 +135,10 @@ class CampaignFile(Section):
         le=2**31 - 1,
         description="Seeds of runs follow from it, and a Latin hypercube. At each point repetition n has the same seed.",
     )
-    measures: tuple[str, ...] = Field((), description="What is asked of the runs, by name, as `call.mos`.")
+    measures: tuple[str, ...] = Field((), description="What is asked of the runs, by name, as `call.mos_e_model`.")
     retry: int = Field(2, ge=0, le=10, description="How often a degraded or invalid run is made again.")
     keep: Literal["everything", "frames", "figures"] = Field(
-        "everything", description="What stays of a run: its whole folder; without captures; or metrics.json alone."
+        "everything", description="What stays of a run: its whole folder; without captures; or its figures: metrics.json and the tables of them."
     )
 
     @field_validator("design", mode="before")

@@ -1,19 +1,138 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of what a campaign asks of its runs: whose and which, as `call.mos` or `call.forward.delay_ms_p99`."""
+"""Measures as a campaign names them: of what, and which, as `call.mos_e_model` or `call.return.delay_ms_p99`.
+
+`applications.registry.measures` has all that come last in a name. What stands before them:
+
+    TRAFFIC or TRAFFIC.DIRECTION             of flows: without a direction, each of both
+    TRAFFIC                                  of an entry of the traffic
+    NETBOX, NETBOX.STATION, or with .QUEUE   of queues: all of them, those of a station, one
+    NETBOX or NETBOX.DIRECTION               of a netbox, and of streams that share it
+    nothing                                  of the whole run
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, get_args
 
+import polars as pl
+
+from applications.registry import analyses, measures
+from contracts.errors import listed
+from contracts.flow import Direction
+from contracts.run_folder import FLOWS_TABLE, MEASURES_TABLE
+from results.measure import OF_FLOWS, Measure
 from testbed.description.input_errors import nearest
 
+_DIRECTIONS: Final = get_args(Direction)
+_OF_NETBOXES: Final = ("queue", "sharing", "segment", "netbox")
+#: Words proposed in place of a measure that is none.
+_MOST_PROPOSED: Final = 4
 
-def unknown_measures(name: str, traffic: Any) -> tuple[str, str] | None:
-    """Why a measure is none of a topology with that `traffic`, cause and remedy; None where it is one."""
-    entries = list(traffic) if isinstance(traffic, dict) else []
-    flow, _, measure = name.partition(".")
-    if not measure:
-        return f'"{name}" is not a measure', "write whose and which, as call.mos"
-    if flow not in entries:
-        return f'there is no traffic "{flow}"', nearest(flow, entries)
-    return None
+
+@dataclass(frozen=True)
+class Wanted:
+    """A measure of a campaign, by the parts of its name."""
+
+    measure: Measure
+    #: The entry of the traffic or the netbox; "" of the whole run.
+    subject: str
+    direction: str | None = None
+    station: str | None = None
+    queue: str | None = None
+
+    def of_run(self, folder: Path) -> dict[str, float]:
+        """Its values in a run that was analysed, by their full names; without those that are not known."""
+        if self.measure.of == "flow":
+            table = pl.read_parquet(folder / FLOWS_TABLE).select("traffic", "direction", value=self.measure.name)
+            table = table.filter(pl.col("traffic") == self.subject)
+        else:
+            table = pl.read_parquet(folder / MEASURES_TABLE).filter(
+                pl.col("measure") == self.measure.name, pl.col("of") == self.measure.of
+            )
+            if self.measure.of == "traffic":
+                table = table.filter(pl.col("traffic") == self.subject)
+            elif self.subject:
+                table = table.filter(pl.col("netbox").str.split(", ").list.contains(self.subject))
+            for column, value in (("station", self.station), ("queue", self.queue)):
+                table = table if value is None else table.filter(pl.col(column) == value)
+        if self.direction is not None:
+            table = table.filter(pl.col("direction") == self.direction)
+        places = [column for column in ("netbox", "station", "queue", "direction") if column in table.columns]
+        return {
+            self._full_name([row[column] for column in places if row[column] is not None]): row["value"]
+            for row in table.drop_nulls("value").to_dicts()
+        }
+
+    def _full_name(self, places: Iterable[str]) -> str:
+        of = [self.subject] if self.measure.of in ("flow", "traffic") else []
+        return ".".join([*of, *places, self.measure.name])
+
+
+@dataclass(frozen=True)
+class Network:
+    """What measures of runs can be of: the traffic's applications by its names, and the stations of each netbox."""
+
+    traffic: Mapping[str, str]
+    netboxes: Mapping[str, Collection[str]]
+
+
+class NoMeasure(ValueError):
+    """A name that no measure has: cause and remedy."""
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        self.cause, self.remedy = cause, remedy
+        super().__init__(f"{cause}; {remedy}")
+
+
+def wanted(name: str, network: Network) -> Wanted:
+    """The measure of that name in a network. Raises NoMeasure."""
+    *of, word = name.split(".")
+    subject, place = of[0] if of else "", of[1:]
+    if (measure := measures().get(word)) is None:
+        raise NoMeasure(f'there is no measure "{word}"', _proposed(word, _known(network, subject)))
+    if measure.of == "run":
+        if of:
+            raise NoMeasure(f"{word} is of the whole run", f"write {word}")
+        return Wanted(measure, "")
+    known: Mapping[str, object] = network.netboxes if measure.of in _OF_NETBOXES else network.traffic
+    kind = "netbox" if measure.of in _OF_NETBOXES else "traffic"
+    if not of:
+        raise NoMeasure(f"nothing says which {kind} {word} is of", f"write {listed([f'{one}.{word}' for one in known] or ['…'])}")
+    if subject not in known:
+        raise NoMeasure(f'there is no {kind} "{subject}"', nearest(subject, known))
+    if kind == "traffic" and word not in (fitting := _known(network, subject)):
+        raise NoMeasure(f"{subject} is {network.traffic[subject]}, which has no {word}", _proposed(word, fitting))
+    return _placed(measure, subject, place, network)
+
+
+def _placed(measure: Measure, subject: str, place: list[str], network: Network) -> Wanted:
+    if not place:
+        return Wanted(measure, subject)
+    if measure.of == "queue" and len(place) <= 2:
+        if place[0] not in (stations := network.netboxes[subject]):
+            raise NoMeasure(f'{subject} has no station "{place[0]}"', nearest(place[0], stations))
+        return Wanted(measure, subject, station=place[0], queue=place[1] if len(place) > 1 else None)
+    if measure.of in ("flow", "segment", "sharing") and len(place) == 1:
+        if place[0] not in _DIRECTIONS:
+            raise NoMeasure(f'"{place[0]}" is not a direction', nearest(place[0], _DIRECTIONS))
+        return Wanted(measure, subject, direction=place[0])
+    raise NoMeasure(f"{measure.name} of {subject} has no {'.'.join(place)}", f"write {subject}.{measure.name}")
+
+
+def _known(network: Network, subject: str) -> list[str]:
+    """Names of measures that a subject may have; of an unknown one all."""
+    if subject not in network.traffic:
+        return list(measures())
+    analysis = analyses().get(network.traffic[subject])
+    own = [measure.name for measure in analysis.measures] if analysis else []
+    return [*(measure.name for measure in OF_FLOWS), *own]
+
+
+def _proposed(word: str, names: Collection[str]) -> str:
+    if inside := [name for name in names if word and word in name][:_MOST_PROPOSED]:
+        return f"did you mean {listed(inside)}?"
+    remedy = nearest(word, names)
+    return remedy if remedy.startswith("did you mean") else "docs/results.md has all names"

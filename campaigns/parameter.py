@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from campaigns.ranges import BadEnd, Range, Scalar, Scale
 from contracts.campaign import CampaignRun
-from testbed.description.section import Section
+from testbed.description.section import Section, Written
 from testbed.description.yaml_source import Location
 
 #: Parameters are columns of tables and words in formulas.
@@ -121,11 +121,13 @@ _PATH_SCHEMA: Final = {"anyOf": [{"type": "string"}, {"type": "array", "items": 
 Paths = Annotated[
     Any,
     AfterValidator(_paths),
+    Written("path, a list, or paths by topology"),
     WithJsonSchema({"anyOf": [*_PATH_SCHEMA["anyOf"], {"type": "object", "additionalProperties": _PATH_SCHEMA}]}),
 ]
 Values = Annotated[
     Any,
     AfterValidator(_values),
+    Written("list, or mapping by name"),
     WithJsonSchema(
         {
             "anyOf": [
@@ -135,7 +137,7 @@ Values = Annotated[
         }
     ),
 ]
-End = Annotated[Any, WithJsonSchema({"type": ["string", "number"]})]
+End = Annotated[Any, Written("number, with its unit"), WithJsonSchema({"type": ["string", "number"]})]
 
 
 class Parameter(Section):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,12 @@ from campaigns import checking
 from campaigns.campaign import Campaign
 from campaigns.checking import Checked
 from campaigns.conftest import TOPOLOGY, Write
+from campaigns.measures import Network, wanted
+from campaigns.reference import DOCUMENT
 from campaigns.test_description import EXAMPLES
 from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
+from testbed import virtual_run
 
 VIRTUAL = "topology: x.yaml\nvirtual: true\n"
 
@@ -60,7 +65,15 @@ def wrong(write: Write, text: str) -> list[str]:
         ("parameters: {p: {path: traffic.flow.application, values: [udp-flow, command]}}\n", "with p command"),
         ("parameters: {p: {path: traffic.flow.to, values: [b, c]}}\n", '3:53: there is no host "c"; use a or b'),
         ("measures: [flo.loss_ratio]\n", '3:12: there is no traffic "flo"; did you mean "flow"?'),
-        ("measures: [mos]\n", '3:12: "mos" is not a measure'),
+        ("measures: [loss_ratio]\n", "3:12: nothing says which traffic loss_ratio is of; write flow.loss_ratio"),
+        ("measures: [flow.loss]\n", '3:12: there is no measure "loss"; did you mean loss_ratio?'),
+        ("measures: [flow.delya_ms_p99]\n", '3:12: there is no measure "delya_ms_p99"; did you mean "delay_ms_p99"?'),
+        ("measures: [flow.mos_e_model]\n", "3:12: flow is udp-flow, which has no mos_e_model; docs/results.md"),
+        ("measures: [flow.forwards.loss_ratio]\n", '3:12: "forwards" is not a direction; did you mean "forward"?'),
+        ("measures: [nett.lateness_us_p99]\n", '3:12: there is no netbox "nett"; did you mean "net"?'),
+        ("measures: [net.c.queue_packets_max]\n", '3:12: net has no station "c"; use a or b'),
+        ("measures: [net.overhead_us_max]\n", "3:12: overhead_us_max is of the whole run; write overhead_us_max"),
+        ("measures: [flow.a.b.loss_ratio]\n", "3:12: loss_ratio of flow has no a.b; write flow.loss_ratio"),
         ("repetitions: {until: {measure: flo.loss_ratio, half_width: 1}}\n", '3:32: there is no traffic "flo"'),
     ],
 )
@@ -122,6 +135,46 @@ def test_of_many_points_so_many_are_tried_that_each_value_is_in_one(campaign_fil
     assert "39 of 400 points were tried" in " ".join(checked.notes())
 
 
+def test_measures_of_a_run_are_those_that_its_tables_have(campaign_file: Write, tmp_path: Path) -> None:
+    names = [
+        "flow.loss_ratio",
+        "flow.return.delay_ms_mean",
+        "flow.forward.received",
+        "net.segment_delay_ms_p50",
+        "net.a.queue_packets_max",
+    ]
+    text = f"{VIRTUAL}duration: 2 s\nmeasures: [{', '.join(names)}]\n"
+    checked = check(campaign_file, text)
+    (point,) = checked.points
+    outcome = virtual_run.run(
+        checked.campaign.topology(point),
+        lab=None,
+        duration_s=2.0,
+        progress=lambda step: None,
+        results=tmp_path,
+        settings=checked.campaign.settings(point, 0),
+    )
+    network = Network({"flow": "udp-flow"}, {"net": ["a", "b"]})
+    loss, delay, forward, inside, waiting = (wanted(name, network).of_run(outcome.folder) for name in names)
+    (flow,) = outcome.metrics["flows"]
+    assert flow["one_way_delay_ms"] is not None
+    assert loss == {"flow.return.loss_ratio": 0.0}
+    assert delay == {"flow.return.delay_ms_mean": flow["one_way_delay_ms"]["mean"]}
+    assert forward == {}
+    # 542 bytes at 10 Mbit/s and 1 ms.
+    assert inside == {"net.return.segment_delay_ms_p50": pytest.approx(1.0 + 542 * 8 / 1e4, abs=0.02)}
+    assert list(waiting) and all(name.startswith("net.a.") and name.endswith(".queue_packets_max") for name in waiting)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stem))
 def test_the_examples_are_sound(example: Path) -> None:
     assert len(checking.check(Campaign.load(example), lambda step: None).points) >= 20
+
+
+@pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL))
+def test_the_examples_of_the_document_are_sound(example: str, tmp_path: Path) -> None:
+    (tmp_path / "topologies").symlink_to(CHECKOUT / "topologies")
+    (tmp_path / "campaigns").mkdir()
+    (file := tmp_path / "campaigns/example.yaml").write_text(example)
+    check_all = checking.check(Campaign.load(file), lambda step: None)
+    assert len(check_all.points) >= 4

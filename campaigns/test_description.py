@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from campaigns import reference
 from campaigns.campaign import Campaign, is_campaign
 from campaigns.campaign_schema import schema
 from campaigns.conftest import TOPOLOGY, Write
@@ -208,3 +209,10 @@ def test_the_schema_takes_the_examples(example: Path) -> None:
 )
 def test_the_schema_sees_what_is_wrong_in_one_key(campaign_file: Write, text: str) -> None:
     assert list(Draft202012Validator(schema()).iter_errors(read(campaign_file(text)).data))
+
+
+def test_the_tables_of_the_document_are_those_of_the_models() -> None:
+    assert reference.written() == reference.DOCUMENT.read_text(), (
+        "a model has changed: write the tables anew with .venv/bin/python -m campaigns.reference"
+    )
+    assert reference.DOCUMENT.read_text().count("| key | value |") == 5

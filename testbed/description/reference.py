@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -34,6 +34,7 @@ from testbed.description.drills import all_drills
 from testbed.description.equipment_section import check_host_interface
 from testbed.description.input_errors import classes_in
 from testbed.description.machines import MachineName, check_machine
+from testbed.description.section import Written
 from testbed.description.topology import Topology
 
 DOCUMENT = CHECKOUT / "docs" / "topology.md"
@@ -89,27 +90,32 @@ def written(document: Path) -> str:
         tables = dict(_measures())
     else:
         tables = {"parameters": _technology(technologies()[document.parent.name])}
+    return with_tables(document.read_text(), tables)
+
+
+def with_tables(text: str, tables: Mapping[str, str]) -> str:
+    """The text with each table between markers in place of what is there."""
     return re.sub(
         r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
         lambda markers: f"{markers[1]}\n{tables[markers[2]]}\n\n{markers[3]}",
-        document.read_text(),
+        text,
         flags=re.DOTALL,
     )
 
 
 def _tables() -> Iterator[tuple[str, str]]:
-    yield "Topology", _table(Topology)
+    yield "Topology", table(Topology)
     for _, section in _models_below(Topology):
-        yield section.__name__, _table(section)
+        yield section.__name__, table(section)
     rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().ours.items()]
     yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
     yield (
         "drills",
-        "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in all_drills().ours.items()),
+        "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{table(kind)}" for name, kind in all_drills().ours.items()),
     )
     yield (
         "applications",
-        "\n\n".join(f"### `application: {name}`\n\n{_table(kind.OPTIONS)}" for name, kind in applications().ours.items()),
+        "\n\n".join(f"### `application: {name}`\n\n{table(kind.OPTIONS)}" for name, kind in applications().ours.items()),
     )
 
 
@@ -132,12 +138,12 @@ def _measure_table(measures: Iterable[tuple[str, Measure]]) -> str:
 
 
 def _technology(parameters: type[Technology]) -> str:
-    parts = [f"Can be changed while the lab runs: {_live(parameters)}.", _table(parameters)]
+    parts = [f"Can be changed while the lab runs: {_live(parameters)}.", table(parameters)]
     for key, model in dict.fromkeys(_models_below(parameters)):
         parts.append(f"Each of `{key}`: {_summary(model)}")
         if issubclass(model, StationParameters) and model.LIVE:
             parts.append(f"Can be changed while the lab runs, as `station.parameter`: {_live(model)}.")
-        parts.append(_table(model))
+        parts.append(table(model))
     return "\n\n".join(parts)
 
 
@@ -153,7 +159,8 @@ def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
             yield from _models_below(model_below)
 
 
-def _table(model: type[BaseModel]) -> str:
+def table(model: type[BaseModel]) -> str:
+    """The keys of a section, in Markdown."""
     if not model.model_fields:
         return "It has no keys."
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
@@ -219,6 +226,8 @@ def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Quantity]:
 def _kind(annotation: Any, metadata: list[Any]) -> str:
     """What may be written, in a few words."""
     for item in metadata:
+        if isinstance(item, Written):
+            return item.words
         if isinstance(item, Quantity | TimeSeries):
             return str(item)
         if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:

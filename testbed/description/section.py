@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -15,6 +16,13 @@ from contracts.errors import AtPlaces
 from contracts.quantities import SIZE, Quantity
 from testbed.description.machines import MachineName
 from testbed.description.yaml_source import Location
+
+
+@dataclass(frozen=True)
+class Written:
+    """In an annotation: what may be written there, in the words of the documentation, where the type does not say it."""
+
+    words: str
 
 
 class Section(BaseModel):
