@@ -49,8 +49,9 @@ class Checked:
         return min(map(self._length_s, self.plans.values()))
 
     def _length_s(self, plan: Plan) -> float:
-        own = (entry.options["start"] + entry.options["duration"] for entry in plan.traffic)
-        return max(own, default=self.campaign.file.duration or 0.0)
+        duration_s = self.campaign.file.duration
+        own = (entry.options["start"] + (duration_s or entry.options["duration"]) for entry in plan.traffic)
+        return max(own, default=duration_s or 0.0)
 
     def notes(self) -> Iterator[str]:
         if (tried := len(self.plans)) < len(self.points):

@@ -117,9 +117,6 @@ class CampaignFile(Section):
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] | None = Field(
         None, description="Of the traffic of each run, in place of the topology's."
     )
-    warm_up: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = Field(
-        0.0, description="What figures leave out: so much from the beginning of the traffic."
-    )
     parameters: Annotated[dict[ParameterName, Parameter], Written("mapping by name")] = Field(
         {}, description="What is different from run to run."
     )
@@ -138,7 +135,8 @@ class CampaignFile(Section):
     measures: tuple[str, ...] = Field((), description="What is asked of the runs, by name, as `call.mos_e_model`.")
     retry: int = Field(2, ge=0, le=10, description="How often a degraded or invalid run is made again.")
     keep: Literal["everything", "frames", "figures"] = Field(
-        "everything", description="What stays of a run: its whole folder; without captures; or its figures: metrics.json and the tables of them."
+        "everything",
+        description="What stays of a run: its whole folder; all but captures; or metrics.json and the tables of figures.",
     )
 
     @field_validator("design", mode="before")
@@ -195,8 +193,6 @@ class CampaignFile(Section):
             yield (), "nothing says what is run; add topology: FILE"
         if self.topology is not None and self.topologies:
             yield ("topology",), "there are topologies, too; leave one of the two out"
-        if self.duration is not None and self.warm_up >= self.duration:
-            yield ("warm_up",), f"nothing is left of {TIME.write(self.duration)}; make warm_up shorter, or duration longer"
         yield from self._wrong_measures()
         yield from self._wrong_paths()
         design = [*self._wrong_design()]
