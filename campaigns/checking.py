@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from campaigns import measures
 from campaigns.campaign import Campaign
 from campaigns.design import Point
-from campaigns.measures import Network, NoMeasure, wanted
+from campaigns.measures import Network, NoMeasure
 from contracts.errors import BadInput, BadTopology
 from contracts.plan import Plan
 from system.realtime_support import realtime_support
@@ -203,7 +204,7 @@ def _unknown_measures(
         network = _network(source, plans.get(topology, ()))
         for place, name in names.items():
             try:
-                wanted(name, network)
+                measures.check(name, network)
             except NoMeasure as error:
                 yield campaign.source.bad(place, f"{_in(topology)}{error.cause}", error.remedy)
 

@@ -43,6 +43,17 @@ class Wanted:
     station: str | None = None
     queue: str | None = None
 
+    @classmethod
+    def parse(cls, name: str) -> Wanted:
+        """Of a name that `check` has found right. Raises NoMeasure for a measure that is none."""
+        *of, word = name.split(".")
+        if (measure := measures().get(word)) is None:
+            raise NoMeasure(f'there is no measure "{word}"', _proposed(word, list(measures())))
+        subject, first, second = (*of, *[None] * 3)[:3]
+        if measure.of == "queue":
+            return cls(measure, subject or "", station=first, queue=second)
+        return cls(measure, subject or "", direction=first)
+
     def of_run(self, folder: Path) -> dict[str, float]:
         """Its values in a run that was analysed, by their full names; without those that are not known."""
         if self.measure.of == "flow":
@@ -87,8 +98,8 @@ class NoMeasure(ValueError):
         super().__init__(f"{cause}; {remedy}")
 
 
-def wanted(name: str, network: Network) -> Wanted:
-    """The measure of that name in a network. Raises NoMeasure."""
+def check(name: str, network: Network) -> None:
+    """Raises NoMeasure where the network has no measure of that name."""
     *of, word = name.split(".")
     subject, place = of[0] if of else "", of[1:]
     if (measure := measures().get(word)) is None:
@@ -96,7 +107,7 @@ def wanted(name: str, network: Network) -> Wanted:
     if measure.of == "run":
         if of:
             raise NoMeasure(f"{word} is of the whole run", f"write {word}")
-        return Wanted(measure, "")
+        return
     known: Mapping[str, object] = network.netboxes if measure.of in _OF_NETBOXES else network.traffic
     kind = "netbox" if measure.of in _OF_NETBOXES else "traffic"
     if not of:
@@ -105,21 +116,19 @@ def wanted(name: str, network: Network) -> Wanted:
         raise NoMeasure(f'there is no {kind} "{subject}"', nearest(subject, known))
     if kind == "traffic" and word not in (fitting := _known(network, subject)):
         raise NoMeasure(f"{subject} is {network.traffic[subject]}, which has no {word}", _proposed(word, fitting))
-    return _placed(measure, subject, place, network)
+    if place:
+        _check_place(measure, subject, place, network)
 
 
-def _placed(measure: Measure, subject: str, place: list[str], network: Network) -> Wanted:
-    if not place:
-        return Wanted(measure, subject)
+def _check_place(measure: Measure, subject: str, place: list[str], network: Network) -> None:
     if measure.of == "queue" and len(place) <= 2:
         if place[0] not in (stations := network.netboxes[subject]):
             raise NoMeasure(f'{subject} has no station "{place[0]}"', nearest(place[0], stations))
-        return Wanted(measure, subject, station=place[0], queue=place[1] if len(place) > 1 else None)
-    if measure.of in ("flow", "segment", "sharing") and len(place) == 1:
+    elif measure.of in ("flow", "segment", "sharing") and len(place) == 1:
         if place[0] not in _DIRECTIONS:
             raise NoMeasure(f'"{place[0]}" is not a direction', nearest(place[0], _DIRECTIONS))
-        return Wanted(measure, subject, direction=place[0])
-    raise NoMeasure(f"{measure.name} of {subject} has no {'.'.join(place)}", f"write {subject}.{measure.name}")
+    else:
+        raise NoMeasure(f"{measure.name} of {subject} has no {'.'.join(place)}", f"write {subject}.{measure.name}")
 
 
 def _known(network: Network, subject: str) -> list[str]:

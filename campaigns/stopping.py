@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from campaigns.description import CampaignFile
 from campaigns.design import Point
-from campaigns.measured import Asked
+from campaigns.measures import Wanted
 from results.intervals import CONFIDENCE, Interval, mean_interval
 
 
@@ -21,29 +21,26 @@ class StoppingRule:
     """
 
     def __init__(self, file: CampaignFile, points: Mapping[int, Point]) -> None:
-        self._repetitions = file.repetitions
-        named = dict.fromkeys((*file.measures, *([file.repetitions.until.measure] if file.repetitions.until else [])))
-        self._asked = [Asked.parse(name) for name in named]
-        self._points = points
+        """Raises NoMeasure."""
+        self._repetitions, self._points = file.repetitions, points
+        until = [file.repetitions.until.measure] if file.repetitions.until else []
+        self._wanted = {name: Wanted.parse(name) for name in (*until, *file.measures)}
         self._count: dict[int, int] = defaultdict(int)
-        self._values: dict[tuple[int, str], list[float | None]] = defaultdict(list)
+        #: By point and the campaign's name of a measure, the values of each flow, queue, … that it is of.
+        self._values: dict[tuple[int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, point: Point, run: Path) -> None:
-        """Takes what the folder of the point's next repetition measured. Raises DamagedRun."""
+        """Takes what the folder of the point's next repetition measured."""
         self._count[point.number] += 1
-        if self._asked:
-            for asked, value in zip(self._asked, Asked.values(self._asked, run), strict=True):
-                self._values[point.number, asked.name].append(value)
+        for name, wanted in self._wanted.items():
+            for whose, value in wanted.of_run(run).items():
+                self._values[point.number, name][whose].append(value)
 
     def needs(self, point: int, repetition: int) -> bool:
         """Whether the point is to have this repetition, once it has all before."""
         if repetition < self._repetitions.at_least:
             return True
         return repetition < self._repetitions.at_most and not self._is_narrow(point)
-
-    def interval(self, point: int, measure: str) -> Interval | None:
-        """None where no run says anything."""
-        return mean_interval([value for value in self._values[point, measure] if value is not None])
 
     def runs(self) -> tuple[int, int]:
         """How many runs there will be, at least and at most."""
@@ -52,28 +49,30 @@ class StoppingRule:
     def words(self) -> str:
         """The estimate that is relatively widest, of the points that have several runs; "" when there is none."""
         widest, told = 0.0, ""
-        for point, asked, interval in self._intervals():
+        for point, whose, interval in self._intervals():
             width = interval.half_width / abs(interval.mean) if interval.mean else interval.half_width
             if math.isfinite(width) and width >= widest:
-                what = " ".join(word for word in (asked.name, f"at {point.words}" if point.words else "") if word)
+                what = f"{whose} at {point.words}" if point.words else whose
                 widest, told = width, f"{what}: {interval.mean:.4g} ± {interval.half_width:.2g} ({CONFIDENCE:.0%})"
         return told
 
-    def _intervals(self) -> Iterable[tuple[Point, Asked, Interval]]:
-        for number, point in self._points.items():
-            for asked in self._asked:
-                if self._count[number] > 1 and (interval := self.interval(number, asked.name)) is not None:
-                    yield point, asked, interval
+    def _intervals(self) -> Iterator[tuple[Point, str, Interval]]:
+        for (number, _), values in self._values.items():
+            for whose, measured in values.items():
+                if (interval := mean_interval(measured)) is not None:
+                    yield self._points[number], whose, interval
 
     def _is_narrow(self, point: int) -> bool:
-        until = self._repetitions.until
-        if until is None:
+        """Of each flow, queue, … that the measure is of: with a value of every repetition that would do at least."""
+        if (until := self._repetitions.until) is None:
             return True
-        interval = self.interval(point, until.measure)
-        if interval is None or interval.count < self._repetitions.at_least:
-            return False
-        most = until.half_width.value * (abs(interval.mean) if until.half_width.relative else 1.0)
-        return interval.half_width <= most
+        intervals = [mean_interval(values) for values in self._values[point, until.measure].values()]
+        return bool(intervals) and all(
+            interval is not None
+            and interval.count >= self._repetitions.at_least
+            and interval.half_width <= until.half_width.value * (abs(interval.mean) if until.half_width.relative else 1.0)
+            for interval in intervals
+        )
 
     def _least(self, point: int) -> int:
         return max(self._count[point] + self.needs(point, self._count[point]), self._repetitions.at_least)

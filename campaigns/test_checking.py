@@ -12,7 +12,7 @@ from campaigns import checking
 from campaigns.campaign import Campaign
 from campaigns.checking import Checked
 from campaigns.conftest import TOPOLOGY, Write
-from campaigns.measures import Network, wanted
+from campaigns.measures import Wanted
 from campaigns.reference import DOCUMENT
 from campaigns.test_description import EXAMPLES
 from contracts.errors import BadTopology
@@ -161,8 +161,7 @@ def test_measures_of_a_run_are_those_that_its_tables_have(campaign_file: Write, 
         results=tmp_path,
         settings=checked.campaign.settings(point, 0),
     )
-    network = Network({"flow": "udp-flow"}, {"net": ["a", "b"]})
-    loss, delay, forward, inside, waiting = (wanted(name, network).of_run(outcome.folder) for name in names)
+    loss, delay, forward, inside, waiting = (Wanted.parse(name).of_run(outcome.folder) for name in names)
     (flow,) = outcome.metrics["flows"]
     assert flow["one_way_delay_ms"] is not None
     assert loss == {"flow.return.loss_ratio": 0.0}

@@ -75,7 +75,7 @@ class Instant:
         self.made.append(order.name)
         seed = int(order.settings[-1].value)
         delay_ms = random.Random(f"{seed} {order.settings[0].text}").gauss(20.0, 1.0)
-        rows = {"flow": ["voice"], "direction": ["forward"], "delay_ms_mean": [delay_ms]}
+        rows = {"traffic": ["voice"], "direction": ["forward"], "delay_ms_mean": [delay_ms]}
         pl.DataFrame(rows).write_parquet(folder / FLOWS_TABLE)
         return Done(self.status(order), 1.0, None)
 
