@@ -83,7 +83,7 @@ class _Store:
     measures: dict[str, pl.DataFrame | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Runs:
     """Runs with their tables. Open them by `Runs.open`; each `select` gives others, with less in them.
 
@@ -113,6 +113,9 @@ class Runs:
         }
         judged |= {run.name: own for run, (_, own) in readable if own is not None}
         return cls(_Store(runs, _index(runs, judged, parameters), parameters, flows, problems), tuple(runs))
+
+    def __repr__(self) -> str:
+        return f"<Runs: {len(self)} of {len(self._store.runs)}, problems: {len(self._store.problems)}>"
 
     def __len__(self) -> int:
         return len(self._names)
@@ -358,12 +361,22 @@ def _why_none(run: StoredRun) -> str:
 
 
 def _parameters(runs: Mapping[str, StoredRun], columns: set[str]) -> dict[str, dict[str, Any]]:
+    written = dict.fromkeys(parameter for run in runs.values() if run.indexed for parameter in run.indexed["parameters"])
     taken = columns | _COLUMNS
-    found = dict[str, dict[str, Any]]()
-    for name, run in runs.items():
-        for parameter, value in run.indexed["parameters"].items() if run.indexed else ():
-            found.setdefault(f"parameter_{parameter}" if parameter in taken else parameter, {})[name] = value
-    return found
+    columns_of = {parameter: parameter for parameter in written if parameter not in taken}
+    for parameter in (parameter for parameter in written if parameter in taken):
+        column = f"parameter_{parameter}"
+        while column in columns_of.values():
+            column = f"parameter_{column}"
+        columns_of[parameter] = column
+    return {
+        columns_of[parameter]: {
+            name: run.indexed["parameters"][parameter]
+            for name, run in runs.items()
+            if run.indexed and parameter in run.indexed["parameters"]
+        }
+        for parameter in written
+    }
 
 
 def _index(
@@ -392,12 +405,12 @@ def _index(
 
 
 def _column(name: str, values: Sequence[Any]) -> pl.Series:
-    """Of numbers or words where all are; else of words, as JSON writes them."""
+    """Of numbers, of words, or of true and false, where all values are; else of words, as JSON writes them."""
     kinds = {type(value) for value in values if value is not None}
     for kind, column in ((bool, pl.Boolean), (int, pl.Int64), (str, pl.String)):
-        if kinds == {kind} and not (kind is int and any(value is not None and abs(value) >= 2**63 for value in values)):
+        if kinds == {kind} and not (kind is int and any(abs(value or 0) >= 2**63 for value in values)):
             return pl.Series(name, values, column)
-    if kinds and kinds <= {int, float}:
+    if kinds and kinds <= {int, float} and all(abs(value or 0) < 2**1023 or isinstance(value, float) for value in values):
         return pl.Series(name, [None if value is None else float(value) for value in values], pl.Float64)
     words = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
     return pl.Series(name, words, pl.String)

@@ -8,6 +8,7 @@ stranger's folder may hold links to files of others, and pipes to which nobody w
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shlex
 import stat
@@ -106,6 +107,8 @@ def stored_runs(paths: Sequence[Path]) -> tuple[list[StoredRun], list[Problem]]:
 
 
 def _look(path: Path, found: _Found) -> None:
+    if _is_no_text(str(path)):
+        raise NoRuns(f"{printable(str(path))}: the name is not UTF-8, which tables are; rename it")
     with _opened(path, folder=True) as descriptor:
         if descriptor is None:
             raise NoRuns(f"{printable(str(path))} is not there; name a folder of runs, say campaigns/NAME or results")
@@ -149,15 +152,25 @@ def _index(path: Path, found: _Found) -> dict[str, CampaignRun]:
     # What follows the last end of a line is being written, or was when the campaign was cut short.
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         try:
-            run = parsed(line.decode(), CampaignRun)
-            if run["name"] in ("", ".", "..") or {"/", "\0"} & {*run["name"]}:
-                raise OtherShape(f"name: {run['name']!r} is not the name of a folder")
+            run = _run(line)
             lines.pop(run["name"], None)
             lines[run["name"]] = run
-        except (OtherShape, UnicodeDecodeError) as error:
+        except (OtherShape, UnicodeError) as error:
             cause = f"line {number} is damaged, and left out: {error}; remove the line, and run the campaign again"
             found.problems.append(Problem(path / INDEX_FILE, cause))
     return lines
+
+
+def _run(line: bytes) -> CampaignRun:
+    """Raises OtherShape, UnicodeError."""
+    run = parsed(line.decode(), CampaignRun)
+    if run["name"] in ("", ".", "..") or {"/", "\0"} & {*run["name"]}:
+        raise OtherShape(f"name: {run['name']!r} is not the name of a folder")
+    for key, value in run.items():
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise OtherShape(f"{key}: {value} is larger than any that a campaign writes")
+    json.dumps(run, ensure_ascii=False).encode()  # halves of surrogate pairs are no text
+    return run
 
 
 def _folders(path: Path, found: _Found) -> list[str]:
@@ -168,7 +181,9 @@ def _folders(path: Path, found: _Found) -> list[str]:
             return names
         with os.scandir(descriptor) as entries:
             for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
+                if _is_no_text(entry.name):
+                    found.problems.append(Problem(path / RUNS_FOLDER / entry.name, "its name is not UTF-8: rename it"))
+                elif entry.is_dir(follow_symlinks=False):
                     names.append(entry.name)
                 elif entry.is_symlink():
                     cause = "this is a link, and links are not followed: name the folder that it leads to"
@@ -203,6 +218,11 @@ def _descended(root: Path, below: Sequence[str], folder: bool) -> int:
         if not folder and not stat.S_ISREG(os.fstat(place).st_mode):
             raise Unreadable(f"{printable(below[-1])} is no ordinary file; remove it")
         return os.dup(place)
+
+
+def _is_no_text(name: str) -> bool:
+    """Python has bytes that are not UTF-8 as halves of surrogate pairs."""
+    return any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _why(error: OSError, place: Path) -> str:

@@ -170,18 +170,19 @@ def test_duckdb_reads_a_campaign_as_it_is(sweep: Campaign) -> None:
 
 def test_parameters_keep_their_types_and_do_not_hide_other_columns(campaign: Campaign) -> None:
     values: tuple[dict[str, Any], ...] = (
-        {"flow": "a", "rate": 1, "mixed": "x", "on": True},
-        {"flow": "b", "rate": 2.5, "mixed": [1], "on": False, "huge": 2**70},
+        {"parameter_flow": 0, "flow": "a", "rate": 1, "mixed": "x", "on": True},
+        {"parameter_flow": 0, "flow": "b", "rate": 2.5, "mixed": [1], "on": False, "huge": 2**70, "endless": 10**400},
     )
     for repetition, parameters in enumerate(values):
         campaign.add(f"0000-{repetition:02}", **parameters)
     runs = Runs.open(campaign.folder)
     table = runs.select(direction="return").table()
-    assert table.select("parameter_flow", "rate", "mixed", "on", "huge", "flow").rows() == [
-        ("a", 1.0, "x", True, None, "call.voice"),
-        ("b", 2.5, "[1]", False, 2.0**70, "call.voice"),
+    own = ("parameter_flow", "parameter_parameter_flow", "rate", "mixed", "on", "huge", "endless")
+    assert table.select(*own, "flow").rows() == [
+        (0, "a", 1.0, "x", True, None, None, "call.voice"),
+        (0, "b", 2.5, "[1]", False, 2.0**70, f"1{'0' * 400}", "call.voice"),
     ]
-    assert len(runs.select(mixed=[[1]])) == 1 and len(runs.select(parameter_flow="a")) == 1
+    assert len(runs.select(mixed=[[1]])) == 1 and len(runs.select(parameter_parameter_flow="a")) == 1
 
 
 def test_the_last_line_of_a_name_counts_and_an_incomplete_one_does_not(campaign: Campaign) -> None:
@@ -194,13 +195,18 @@ def test_the_last_line_of_a_name_counts_and_an_incomplete_one_does_not(campaign:
 def test_lines_of_the_index_that_are_damaged_are_told(campaign: Campaign) -> None:
     campaign.add("0000-00", distance="2 km")
     outside: Any = campaign.line("0000-01")
-    for line in ("no JSON", json.dumps({"name": "0000-01"}), json.dumps(outside | {"name": "../../0000-00"}), '"\\ud800"'):
+    for line in (
+        *("no JSON", json.dumps({"name": "0000-01"}), "[" * 100_000),
+        *(json.dumps(outside | {"name": "../../0000-00"}), json.dumps(outside | {"seed": 2**63})),
+        *(json.dumps(outside | {"parameters": {"distance": "\ud800"}}), '"\\ud800"'),
+    ):
         campaign.tell(line + "\n")
     runs = Runs.open(campaign.folder)
     assert len(runs) == 1
     told = campaign.problems()
-    assert [problem.partition(" is damaged")[0] for problem in told] == [f"runs.jsonl: line {number}" for number in range(2, 6)]
-    assert "name: '../../0000-00' is not the name of a folder" in told[2]
+    assert [problem.partition(" is damaged")[0] for problem in told] == [f"runs.jsonl: line {number}" for number in range(2, 9)]
+    assert "name: '../../0000-00' is not the name of a folder" in told[3]
+    assert all(problem.isprintable() for problem in told)
 
 
 def no_table(folder: Path) -> None:
@@ -318,7 +324,7 @@ def test_other_tables_that_are_damaged_are_told_when_they_are_asked_for(sweep: C
 def test_results_and_single_runs_are_opened_too(campaign: Campaign, tmp_path: Path) -> None:
     folder = campaign.add("0000-00", distance="2 km")
     results = tmp_path / "results"
-    (results / "runs").mkdir(parents=True)
+    (results / "runs" / os.fsdecode(b"\xff")).mkdir(parents=True)
     for name in ("20260101T000000Z-a", "20260102T000000Z-b"):
         shutil.copytree(folder, results / "runs" / name)
         (results / "runs" / name / "plan.json").write_text("{}")
@@ -326,6 +332,7 @@ def test_results_and_single_runs_are_opened_too(campaign: Campaign, tmp_path: Pa
     runs = Runs.open(results)
     assert runs.runs["run"].to_list() == ["20260101T000000Z-a", "20260102T000000Z-b"] and runs.parameters == {}
     assert runs.runs["status"].to_list() == ["valid", "valid"]
+    assert [problem.cause for problem in runs.problems] == ["its name is not UTF-8: rename it"]
     assert Runs.open(results / "latest").runs["run"].to_list() == ["20260102T000000Z-b"]
     together = Runs.open(campaign.folder, results)
     assert len(together) == 3 and together.table()["distance"].to_list() == ["2 km"] * 2 + [None] * 4
