@@ -92,6 +92,15 @@ def test_other_machines_know_it_as_the_same(environment: Path) -> None:
     assert said.stdout.startswith("netboxit ")
 
 
+def test_its_results_are_tables_for_whoever_uses_its_python(environment: Path, tmp_path: Path) -> None:
+    """As docs/results.md says, also where the user's own folder is called as a package of ours."""
+    (tmp_path / "results/runs").mkdir(parents=True)
+    found = next(line for line in (CHECKOUT / "docs/results.md").read_text().splitlines() if "netboxit.__path__" in line)
+    asked = f"{found.strip()}\nfrom results.runs import Runs\nprint(len(Runs.open('results')))"
+    told = subprocess.run([environment / "bin/python", "-c", asked], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout) == (0, "0\n"), told.stderr
+
+
 def test_without_an_environment_it_says_what_to_do(wheel: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path)
