@@ -172,7 +172,9 @@ class Runs:
 
         Columns that belong to a netbox (`in_ns.NETBOX`) are null where a run or a path does not have it.
         """
-        rows = self._scanned(FRAMES_TABLE)
+        flows = self._store.flows
+        sent = flows.filter(pl.col("packets") > 0) if "packets" in flows.columns else flows
+        rows = self._scanned(FRAMES_TABLE, needed={*sent["run"]})
         if self._of_flow:
             rows = rows.join(self.flows.select("run", "flow", "direction"), on=["run", "flow", "direction"], how="semi")
         return self._with_parameters(rows)
@@ -180,7 +182,7 @@ class Runs:
     @property
     def series(self) -> pl.LazyFrame:
         """A row for each run and sample of a netbox's statistics: `series.parquet` of the runs, read when it is collected."""
-        return self._with_parameters(self._scanned(SERIES_TABLE))
+        return self._with_parameters(self._scanned(SERIES_TABLE, needed=set()))
 
     def table(self) -> pl.DataFrame:
         """`flows`, collected."""
@@ -236,15 +238,15 @@ class Runs:
         others = [name for name in columns if name != "run"]
         return rows.join(known.lazy(), on="run", how="left", maintain_order="left").select(*known.columns, *others)
 
-    def _scanned(self, file: str) -> pl.LazyFrame:
-        """A large table of all runs."""
+    def _scanned(self, file: str, needed: set[str]) -> pl.LazyFrame:
+        """A large table of all runs, of which those in `needed` must have it."""
         schema, names = dict[str, Any](), dict[str, str]()
         for name in self._names:
             run = self._store.runs[name]
             own = _had(
                 self._store.problems,
                 run,
-                partial(_large_columns, file=file, known=schema, taken={*self._store.index.columns}),
+                partial(_large_columns, file=file, known=schema, taken={*self._store.index.columns}, is_needed=name in needed),
             )
             if own:
                 schema |= own
@@ -335,9 +337,11 @@ def _together(schema: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> 
     return pl.concat([pl.DataFrame(schema=schema), *tables.values()], how="diagonal")
 
 
-def _large_columns(run: StoredRun, file: str, known: Mapping[str, Any], taken: set[str]) -> dict[str, Any]:
+def _large_columns(run: StoredRun, file: str, known: Mapping[str, Any], taken: set[str], is_needed: bool) -> dict[str, Any]:
     """Those of a large table; none where there is no table, as of a run in which nothing was sent. Raises Unreadable."""
     with run.opened(file) as descriptor:
+        if descriptor is None and is_needed:
+            raise Unreadable(f"{file} is missing: {run.report_again}")
         if descriptor is None:
             return {}
         try:

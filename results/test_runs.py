@@ -310,15 +310,21 @@ def test_whatever_is_in_a_table_is_read_or_told(campaign: Campaign) -> None:
 
 
 def test_other_tables_that_are_damaged_are_told_when_they_are_asked_for(sweep: Campaign) -> None:
+    damaged, linked, lacking = (sweep.folder / "runs" / name for name in ("0000-00", "0000-01", "0001-00"))
     for file in ("measures.parquet", "frames.parquet"):
-        (sweep.folder / "runs/0000-01" / file).write_bytes(b"PAR1")
+        (damaged / file).write_bytes(b"PAR1")
+        (linked / file).unlink()
+        (linked / file).symlink_to(lacking / "flows.parquet")
+        (lacking / file).unlink()
     runs = Runs.open(sweep.folder)
     assert not runs.problems
-    assert runs.frames.select("run").unique().collect().height == runs.measures.select("run").unique().collect().height == 3
-    assert sorted(problem.cause.partition(":")[0] for problem in runs.problems) == [
-        "frames.parquet is damaged",
-        "measures.parquet is damaged",
-    ]
+    for table in ("frames", "measures"):
+        assert getattr(runs, table).select("run").unique().collect()["run"].to_list() == ["0001-01"]
+        told = [str(problem) for problem in runs.problems if table in problem.cause]
+        for problem, (folder, cause) in zip(
+            told, ((damaged, "is damaged: "), (linked, "is a link, "), (lacking, "is missing: netboxit report ")), strict=True
+        ):
+            assert problem.startswith(f"{folder}: {table}.parquet {cause}"), problem
 
 
 def test_results_and_single_runs_are_opened_too(campaign: Campaign, tmp_path: Path) -> None:
