@@ -64,14 +64,16 @@ class Wanted:
                 pl.col("measure") == self.measure.name, pl.col("of") == self.measure.of
             )
             if self.measure.of == "traffic":
-                table = table.filter(pl.col("traffic") == self.subject)
+                table = table.filter(pl.col("name") == self.subject)
             elif self.subject:
                 table = table.filter(pl.col("netbox").str.split(", ").list.contains(self.subject))
-            for column, value in (("station", self.station), ("queue", self.queue)):
+            for column, value in (("station", self.station), ("name", self.queue)):
                 table = table if value is None else table.filter(pl.col(column) == value)
         if self.direction is not None:
             table = table.filter(pl.col("direction") == self.direction)
-        places = [column for column in ("netbox", "station", "queue", "direction") if column in table.columns]
+        places: list[str] = [column for column in ("netbox", "station", "direction") if column in table.columns]
+        if self.measure.of == "queue":
+            places.insert(2, "name")
         return {
             self._full_name([row[column] for column in places if row[column] is not None]): row["value"]
             for row in table.drop_nulls("value").to_dicts()

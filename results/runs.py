@@ -38,6 +38,8 @@ _LONGEST_METRICS: Final = 256 << 20
 #: What each row of a table says of its run, where that is known, before the campaign's parameters and after them.
 _OF_RUN: Final = {"run": pl.String}
 _OF_INDEX: Final = {"point": pl.Int64, "repetition": pl.Int64, "seed": pl.Int64, "topology": pl.String}
+#: A parameter of a campaign with several topologies: their names in its file, in place of those of the topologies' files.
+_TOPOLOGY: Final = "topology"
 #: What only the table of runs says of them.
 _MORE_OF_INDEX: Final = {"attempt": pl.Int64, "digest": pl.String, "took_s": pl.Float64, "failure": pl.String}
 #: By which flows are selected.
@@ -231,7 +233,9 @@ class Runs:
 
     def _with_parameters(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         index = self._store.index
-        known = index.select("run", *self._store.parameters, *(name for name in _OF_INDEX if name in index.columns))
+        known = index.select(
+            *dict.fromkeys(("run", *self._store.parameters, *(name for name in _OF_INDEX if name in index.columns)))
+        )
         if known.width == 1:
             return rows
         columns = rows.collect_schema().names()
@@ -295,7 +299,7 @@ def _flows(run: StoredRun) -> tuple[pl.DataFrame, _Judged | None]:
 def _measures(run: StoredRun) -> pl.DataFrame:
     table = _small_table(run, MEASURES_TABLE, MEASURES)
     if table is None:
-        raise Unreadable(f"{MEASURES_TABLE} is missing: {run.report_again}")
+        raise Unreadable(f"{MEASURES_TABLE} is missing: {run.remedy}")
     _check_columns(run, MEASURES_TABLE, list(table.schema.items()), MEASURE_COLUMNS)
     return table
 
@@ -310,7 +314,7 @@ def _small_table(run: StoredRun, file: str, document: Document[Any]) -> pl.DataF
             raise Unreadable(_damaged(run, file, f"it does not say that it is {document.format}"))
         if said.get("version") != document.version:
             raise Unreadable(
-                f"{file} is of version {said.get('version')!r}, and this NetBoxIT reads {document.version}: {run.report_again}"
+                f"{file} is of version {said.get('version')!r}, and this NetBoxIT reads {document.version}: {run.remedy}"
             )
         table = pl.read_parquet(io.BytesIO(content), n_rows=_MOST_ROWS + 1, glob=False, hive_partitioning=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, RecursionError) as error:
@@ -341,7 +345,7 @@ def _large_columns(run: StoredRun, file: str, known: Mapping[str, Any], taken: s
     """Those of a large table; none where there is no table, as of a run in which nothing was sent. Raises Unreadable."""
     with run.opened(file) as descriptor:
         if descriptor is None and is_needed:
-            raise Unreadable(f"{file} is missing: {run.report_again}")
+            raise Unreadable(f"{file} is missing: {run.remedy}")
         if descriptor is None:
             return {}
         try:
@@ -354,33 +358,32 @@ def _large_columns(run: StoredRun, file: str, known: Mapping[str, Any], taken: s
 
 
 def _damaged(run: StoredRun, file: str, why: str) -> str:
-    return f"{file} is damaged: {printable(why)}; {run.report_again}"
+    return f"{file} is damaged: {printable(why)}; {run.remedy}"
 
 
 def _why_none(run: StoredRun) -> str:
     with run.opened(METRICS_FILE) as metrics:
         if metrics is None:
-            return f"it has not been analysed: it goes on, or was cut short; when it is over: {run.report_again}"
-    return f"{FLOWS_TABLE} is missing, as in a run that an earlier NetBoxIT analysed: {run.report_again}"
+            return f"it has not been analysed: it goes on, or was cut short; when it is over: {run.remedy}"
+    return f"{FLOWS_TABLE} is missing, as in a run that an earlier NetBoxIT analysed: {run.remedy}"
 
 
 def _parameters(runs: Mapping[str, StoredRun], columns: set[str]) -> dict[str, dict[str, Any]]:
     written = dict.fromkeys(parameter for run in runs.values() if run.indexed for parameter in run.indexed["parameters"])
-    taken = columns | _COLUMNS
+    taken = (columns | _COLUMNS) - {_TOPOLOGY}
     columns_of = {parameter: parameter for parameter in written if parameter not in taken}
     for parameter in (parameter for parameter in written if parameter in taken):
         column = f"parameter_{parameter}"
         while column in columns_of.values():
             column = f"parameter_{column}"
         columns_of[parameter] = column
-    return {
-        columns_of[parameter]: {
-            name: run.indexed["parameters"][parameter]
-            for name, run in runs.items()
-            if run.indexed and parameter in run.indexed["parameters"]
-        }
-        for parameter in written
-    }
+    found: dict[str, dict[str, Any]] = {columns_of[parameter]: {} for parameter in written}
+    for name, run in runs.items():
+        if run.indexed:
+            of_run: dict[str, Any] = {_TOPOLOGY: run.indexed["topology"]} if _TOPOLOGY in written else {}
+            for parameter, value in (of_run | run.indexed["parameters"]).items():
+                found[columns_of[parameter]][name] = value
+    return found
 
 
 def _index(
@@ -398,7 +401,7 @@ def _index(
         [
             pl.Series("run", list(runs), pl.String),
             *(_column(name, [values.get(run) for run in runs]) for name, values in parameters.items()),
-            *of_index(_OF_INDEX),
+            *of_index({name: kind for name, kind in _OF_INDEX.items() if name not in parameters}),
             pl.Series("lab", [judged[name]["lab"] for name in runs], pl.String),
             pl.Series("clock", [judged[name]["clock"] for name in runs], pl.String),
             pl.Series("status", [judged[name]["verdict"]["status"] for name in runs], pl.String),

@@ -14,7 +14,7 @@ import shlex
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ from typing import Final
 from contracts.campaign import CAMPAIGN_FILE, INDEX_FILE, RUNS_FOLDER, CampaignRun
 from contracts.errors import WrongInput, printable
 from contracts.permissions import remedy
-from contracts.run_folder import PLAN_FILE
+from contracts.run_folder import KEPT_FILE, PLAN_FILE
 from contracts.shapes import OtherShape, parsed
 from system import kernel
 
@@ -68,8 +68,11 @@ class StoredRun:
         return self.root.joinpath(*self.below)
 
     @property
-    def report_again(self) -> str:
-        """The command, for a remedy."""
+    def remedy(self) -> str:
+        """What makes its tables again."""
+        with suppress(Unreadable), self.opened(KEPT_FILE) as kept:
+            if kept is not None:
+                return "not all of the run was kept; remove its folder, and run its campaign again, with a `keep` that has this"
         return f"netboxit report {shlex.quote(str(self.folder))}"
 
     def content(self, file: str, most: int) -> bytes | None:

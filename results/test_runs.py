@@ -21,6 +21,7 @@ from applications.registry import analyses
 from contracts.campaign import CampaignRun
 from results.analyse import analyse
 from results.conftest import SyntheticRun
+from results.retention import reduce
 from results.runs import NotSelected, Runs
 from results.stored_runs import NoRuns
 
@@ -183,6 +184,29 @@ def test_parameters_keep_their_types_and_do_not_hide_other_columns(campaign: Cam
         (0, "b", 2.5, "[1]", False, 2.0**70, f"1{'0' * 400}", "call.voice"),
     ]
     assert len(runs.select(mixed=[[1]])) == 1 and len(runs.select(parameter_parameter_flow="a")) == 1
+
+
+def test_several_topologies_have_the_names_that_the_campaign_gives_them(campaign: Campaign) -> None:
+    campaign.add("0000-00", topology="lte")
+    campaign.add("0001-00", topology="wifi")
+    runs = Runs.open(campaign.folder)
+    assert runs.parameters == {"topology": ["lte", "wifi"]}
+    assert runs.select(topology="wifi", direction="return").table().select("run", "topology").rows() == [("0001-00", "wifi")]
+    other = Campaign(campaign.folder.parent / "other", campaign.folder / "runs/0000-00")
+    other.add("0002-00")
+    assert Runs.open(campaign.folder, other.folder).runs["topology"].to_list() == ["lte", "wifi", "synthetic"]
+
+
+def test_a_run_of_which_only_figures_were_kept_has_no_frames(sweep: Campaign) -> None:
+    reduce(sweep.folder / "runs/0000-01", "figures")
+    runs = Runs.open(sweep.folder)
+    assert len(runs) == 4 and not runs.problems
+    assert set(runs.frames.collect()["run"]) == {"0000-00", "0001-00", "0001-01"}
+    (problem,) = runs.problems
+    assert problem.place == sweep.folder / "runs/0000-01"
+    assert problem.cause.startswith(
+        "frames.parquet is missing: not all of the run was kept; remove its folder, and run its campaign"
+    )
 
 
 def test_the_last_line_of_a_name_counts_and_an_incomplete_one_does_not(campaign: Campaign) -> None:
