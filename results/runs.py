@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The results of many runs as tables: `Runs.open("campaigns/x").select(distance="5 km").table()` (docs/results.md).
+"""The results of many runs as tables: `Runs.open("results/campaigns/x").select(distance="5 km").table()` (docs/results.md).
 
 A run whose tables cannot be read is left out, and told in `Runs.problems`.
 """

@@ -114,7 +114,7 @@ def _look(path: Path, found: _Found) -> None:
         raise NoRuns(f"{printable(str(path))}: the name is not UTF-8, which tables are; rename it")
     with _opened(path, folder=True) as descriptor:
         if descriptor is None:
-            raise NoRuns(f"{printable(str(path))} is not there; name a folder of runs, say campaigns/NAME or results")
+            raise NoRuns(f"{printable(str(path))} is not there; name a folder of runs, say results/campaigns/NAME or results")
         with os.scandir(descriptor) as listed:
             entries = {entry.name for entry in listed}
     if INDEX_FILE in entries or CAMPAIGN_FILE in entries:
@@ -126,14 +126,15 @@ def _look(path: Path, found: _Found) -> None:
     else:
         raise NoRuns(
             f"{printable(str(path))} has neither {INDEX_FILE} of a campaign, nor {RUNS_FOLDER}/ of results, "
-            f"nor {PLAN_FILE} of a run; name one of these folders, say campaigns/NAME or results"
+            f"nor {PLAN_FILE} of a run; name one of these folders, say results/campaigns/NAME or results"
         )
 
 
 def _campaign(path: Path, is_begun: bool, found: _Found) -> None:
     index = _index(path, found)
     there = set(_folders(path, found)) if is_begun else set()
-    for name, line in index.items():
+    # Whichever of them were over first.
+    for name, line in sorted(index.items(), key=lambda item: (item[1]["point"], item[1]["repetition"])):
         run = StoredRun(name, path, (RUNS_FOLDER, name), line)
         if name in there:
             found.runs.append(run)

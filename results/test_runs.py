@@ -87,7 +87,7 @@ def campaign(tmp_path: Path, analysed: Path) -> Campaign:
 @pytest.fixture
 def sweep(campaign: Campaign) -> Campaign:
     """Two distances, each twice."""
-    for point, distance in enumerate(("2 km", "5 km")):
+    for point, distance in ((1, "5 km"), (0, "2 km")):
         for repetition in range(2):
             campaign.add(f"{point:04}-{repetition:02}", distance=distance, cameras=point + 1)
     return campaign
