@@ -103,23 +103,24 @@ class Campaign:
                 continue
             for path, written in self.file.parameters[name].assignments(self.variant(point), value):
                 text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False)
-                yield Setting(f"{path}={text}", tuple(path.split(".")), written), self._place(name, value, path)
+                yield Setting(f"{path}={text}", tuple(path.split(".")), written), self.place(name, value, path)
 
-    def _place(self, name: str, value: Scalar, path: str) -> Location:
+    def place(self, name: str, value: Scalar, path: str = "") -> Location:
+        """Where the file says a value of a parameter; of a variant with its path."""
         parameter = self.file.parameters[name]
         if parameter.variants:
-            return ("parameters", name, "values", str(value), path)
+            return ("parameters", name, "values", str(value), *([path] if path else []))
         if parameter.range is None:
             return ("parameters", name, "values", parameter.all_values().index(value))
         return ("parameters", name)
 
     def _missing_files(self) -> Iterator[BadInput]:
         for name, file in self._topologies.items():
-            place = (("topologies", name) if name else ("topology",)) if self.file.topologies else ("topology",)
+            place = ("topologies", name) if name else ("topology",)
             if not file.exists():
-                beside = sorted(other.name for other in file.parent.glob("*.yaml")) if file.parent.is_dir() else []
-                remedy = nearest(file.name, beside) if beside else "its path is from the folder of the campaign's file"
-                yield self.source.bad(place, f"there is no file {file}", remedy)
+                near = nearest(file.name, [other.name for other in file.parent.glob("*.yaml")])
+                from_here = "its path is from the folder of the campaign's file"
+                yield self.source.bad(place, f"there is no file {file}", near if near.startswith("did you") else from_here)
 
     def _points_twice(self) -> Iterator[BadInput]:
         """A hypercube of few whole numbers, or of lists, may have a point twice, and would say twice what is known once."""

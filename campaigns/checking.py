@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from campaigns import measures
 from campaigns.campaign import Campaign
+from campaigns.description import TOPOLOGY
 from campaigns.design import Point
 from campaigns.measures import Network, NoMeasure
 from contracts.errors import BadInput, BadTopology
@@ -79,6 +79,13 @@ def check(campaign: Campaign, progress: Progress) -> Checked:
     return Checked(campaign, points, trial.plans)
 
 
+@as_user()
+def _sources(campaign: Campaign) -> Iterator[tuple[str, Source]]:
+    """Each topology file as it is. Raises BadTopology."""
+    for name, file in campaign.topologies().items():
+        yield name, source_of(file)
+
+
 class _Trial:
     """Plans of points, and what is wrong with them."""
 
@@ -86,11 +93,11 @@ class _Trial:
         """`nowhere` are topologies with paths that they do not have, which is told already."""
         self.plans: dict[int, Plan] = {}
         self._campaign, self._nowhere = campaign, nowhere
-        self._tried: Counter[str] = Counter()
-        #: Of values, with their places; then of whole points, with the first one that has each.
-        self._of_values: list[BadInput] = []
-        self._of_points: dict[str, tuple[BadInput, Point]] = {}
-        self._count: Counter[str] = Counter()
+        #: By topology.
+        self._tried: dict[str, list[Point]] = {}
+        #: Of values, by place, and by what is told but for ranges; and of points, each with all that have it.
+        self._of_values: dict[tuple[Location, str], BadInput] = {}
+        self._of_points: dict[tuple[str, str], tuple[BadInput, list[Point]]] = {}
         self._realtime = None if campaign.file.virtual else realtime_support()
 
     def try_point(self, point: Point) -> None:
@@ -100,21 +107,22 @@ class _Trial:
             for setting, place in self._campaign.placed_settings(point)
             if (variant, ".".join(setting.path)) not in self._nowhere
         }
-        self._tried[variant] += 1
+        topology, said = self._campaign.topology(point), tuple(setting for setting, _ in placed.values())
+        self._tried.setdefault(variant, []).append(point)
         try:
-            self.plans[point.number] = self._plan(
-                self._campaign.topology(point), tuple(setting for setting, _ in placed.values())
-            )
+            self.plans[point.number] = self._plan(topology, said)
+        except BadDuration as error:
+            cause = str(error).partition(";")[0]
+            self._add(variant, point, BadInput(str(topology), 1, 1, cause, "say duration: 60 s in the campaign"))
         except BadTopology as error:
             for one in error.errors:
                 if not one.line and one.path in placed:
-                    self._of_values.append(self._at_value(point, *placed[one.path], one))
+                    self._at_value(variant, *placed[one.path], one)
                 else:
-                    self._of_points.setdefault(str(one), (one, point))
-                    self._count[str(one)] += 1
-        except BadDuration as error:
-            place = _topology_place(self._campaign, variant)
-            self._of_values.append(self._campaign.source.bad(place, str(error).partition(";")[0], "say duration: 60 s"))
+                    self._add(variant, point, one)
+
+    def _add(self, variant: str, point: Point, error: BadInput) -> None:
+        self._of_points.setdefault((variant, str(error)), (error, []))[1].append(point)
 
     def _plan(self, topology: Path, said: Sequence[Setting]) -> Plan:
         duration_s = self._campaign.file.duration
@@ -125,33 +133,38 @@ class _Trial:
             raise BadDuration(f"{topology} has no traffic that would say how long a run is")
         return plan
 
-    def _at_value(self, point: Point, setting: Setting, place: Location, error: BadInput) -> BadInput:
+    def _at_value(self, variant: str, setting: Setting, place: Location, error: BadInput) -> None:
         if error.cause.endswith(f'there is no key "{setting.path[-1]}"'):  # whatever its value
-            place = _place_of_path(self._campaign, str(place[1]), self._campaign.variant(point), ".".join(setting.path))
-        return self._campaign.source.bad(place, f"{_in(self._campaign.variant(point))}{error.cause}", error.remedy)
+            place = _place_of_path(self._campaign, str(place[1]), variant, ".".join(setting.path))
+        # Of a range one value is enough to tell.
+        value = "" if self._campaign.file.parameters[str(place[1])].range else str(error)
+        self._of_values.setdefault((place, value), self._campaign.source.bad(place, f"{_in(variant)}{error.cause}", error.remedy))
 
     def errors(self) -> Iterator[BadInput]:
-        yield from self._of_values
-        for error, point in list(self._of_points.values())[:_MOST_TOLD]:
-            variant = self._campaign.variant(point)
-            if self._count[str(error)] == self._tried[variant]:  # the topology's own, whatever the values are
+        yield from self._of_values.values()
+        for (variant, _), (error, points) in list(self._of_points.items())[:_MOST_TOLD]:
+            if len(points) == len(self._tried[variant]):  # the topology's own, whatever the values are
                 yield error
                 continue
-            place = f"{error.path}:{error.line}:{error.column}" if error.line else error.path
-            yield self._campaign.source.bad(
-                _topology_place(self._campaign, variant), f"with {point.words}: {place}: {error.cause}", error.remedy
-            )
+            told = f"{error.path}:{error.line}:{error.column}: {error.cause}"
+            if (name := self._culprit(variant, points)) is not None:
+                place, values = self._campaign.place(name, points[0].parameters[name]), _in(variant)
+            else:
+                place, values = _topology_place(self._campaign, variant), f"with {points[0].words}: "
+            yield self._campaign.source.bad(place, f"{values}{told}", error.remedy)
         if (more := len(self._of_points) - _MOST_TOLD) > 0:
-            yield self._campaign.source.bad(
-                ("parameters",), f"there are {more} more such errors", "correct these first", key=True
-            )
+            yield self._campaign.source.bad(("parameters",), f"{more} more such errors", "correct these first")
 
-
-@as_user()
-def _sources(campaign: Campaign) -> Iterator[tuple[str, Source]]:
-    """Each topology file, sound in itself. Raises BadTopology."""
-    for name, file in campaign.topologies().items():
-        yield name, source_of(file)
+    def _culprit(self, variant: str, points: Sequence[Point]) -> str | None:
+        """The parameter with a value that all of these points have, and no other one that was tried."""
+        others = [point for point in self._tried[variant] if point not in points]
+        shared = [
+            name
+            for name, value in points[0].parameters.items()
+            if all(point.parameters[name] == value for point in points)
+            and not any(point.parameters[name] == value for point in others)
+        ]
+        return shared[0] if len(shared) == 1 and shared[0] != TOPOLOGY else None
 
 
 def _chosen(points: Sequence[Point]) -> Sequence[Point]:
@@ -160,14 +173,24 @@ def _chosen(points: Sequence[Point]) -> Sequence[Point]:
         return points
     seen: set[tuple[str, object]] = set()
     chosen: list[Point] = []
-    for point in points:
+    for point in _spread(points):
         values = set(point.parameters.items())
         if not values <= seen:
             chosen.append(point)
             seen |= values
             if len(chosen) == MOST_TRIED:
                 break
-    return chosen
+    return sorted(chosen, key=lambda point: point.number)
+
+
+def _spread(points: Sequence[Point]) -> Iterator[Point]:
+    """The last one, then all in an order in which those of any beginning are far from each other (van der Corput, 1935)."""
+    yield points[-1]
+    digits = (len(points) - 1).bit_length()
+    for number in range(2**digits):
+        place = int(f"{number:0{digits}b}"[::-1], 2)
+        if place < len(points):
+            yield points[place]
 
 
 def _nowhere(campaign: Campaign, sources: Mapping[str, Source]) -> Iterator[tuple[tuple[str, str], BadInput]]:

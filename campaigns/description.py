@@ -22,9 +22,12 @@ from testbed.description.yaml_source import Location
 
 #: The parameter that says which of several topologies.
 TOPOLOGY: Final = "topology"
-#: More are a mistake: at a second each they take twelve days.
+#: More are a mistake: at a second each the runs take twelve days.
+MOST_POINTS: Final = 100_000
 MOST_RUNS: Final = 1_000_000
 _MOST_REPETITIONS: Final = 100_000
+#: A number that a person still reads.
+_MOST_TOLD: Final = 10**12
 
 _CAMPAIGN_NAME: Final = r"^[a-z0-9][a-z0-9_.-]{0,79}$"
 _PERCENT: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+) ?%", re.ASCII)
@@ -197,12 +200,17 @@ class CampaignFile(Section):
         yield from self._wrong_paths()
         design = [*self._wrong_design()]
         yield from design
-        if not design and (runs := self.count() * self.repetitions.at_most) > MOST_RUNS:
-            yield (
-                (),
-                f"these are {self.count()} points and up to {runs} runs, and {MOST_RUNS} are the most; use fewer values or "
-                "repetitions, or latin_hypercube",
-            )
+        if not design:
+            yield from self._wrong_count()
+
+    def _wrong_count(self) -> Iterator[tuple[Location, str]]:
+        points = self.count()
+        fewer = "use fewer values, or design: {latin_hypercube: 100}"
+        if points > MOST_POINTS:
+            told = str(points) if points < _MOST_TOLD else f"more than {_MOST_TOLD}"
+            yield (), f"these are {told} points, and {MOST_POINTS} are the most; {fewer}"
+        elif (runs := points * self.repetitions.at_most) > MOST_RUNS:
+            yield (), f"these are up to {runs} runs, and {MOST_RUNS} are the most; use fewer repetitions"
 
     def _wrong_measures(self) -> Iterator[tuple[Location, str]]:
         if (twice := first_twice(self.measures)) is not None:

@@ -21,6 +21,8 @@ _LABEL: Final = r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,39}$"
 #: What a table of runs has besides.
 _COLUMNS: Final = frozenset(CampaignRun.__annotations__)
 _LONGEST_TEXT: Final = 200
+#: Keys of a path; a topology has no more in one another.
+_DEEPEST: Final = 20
 #: Of a topology, what a campaign sets itself, and by which of its keys.
 _OWN: Final = {"seed": "seed and repetitions", "name": "campaign"}
 
@@ -61,6 +63,8 @@ def check_path(path: object) -> str:
     first, *inside = path.split(".")
     if not all((first, *inside)):
         raise ValueError(f'"{path}" is not a path; write keys and places in lists with a dot between, as events.0.at')
+    if len(inside) >= _DEEPEST:
+        raise ValueError(f"a path of {len(inside) + 1} keys leads into no topology; {_DEEPEST} are the most")
     if not inside and first in _OWN:
         raise ValueError(f"a campaign sets {first} of each run itself; leave it out, and say {_OWN[first]}")
     return path

@@ -87,6 +87,10 @@ def test_a_mistake_in_a_whole_file_is_told_with_its_place(campaign_file: Write, 
         ("parameters: {p: {path: seed, values: [1]}}\n", "2:24: parameters.p.path: a campaign sets seed of each run itself"),
         ("parameters: {p: {path: name, values: [a]}}\n", "2:24: parameters.p.path: a campaign sets name"),
         ("parameters: {p: {path: a..b, values: [1]}}\n", '2:24: parameters.p.path: "a..b" is not a path'),
+        (
+            f"parameters: {{p: {{path: {'a.' * 100_000}b, values: [1]}}}}\n",
+            "2:24: parameters.p.path: a path of 100001 keys leads",
+        ),
         ("parameters: {p: {path: [], values: [1]}}\n", "2:24: parameters.p.path: an empty list leads nowhere"),
         ("parameters: {p: {path: [a.b, a.b], values: [1]}}\n", "2:24: parameters.p.path: a.b is there twice"),
         ("parameters: {p: {path: a.b, values: 1}}\n", "2:37: parameters.p.values: 1 is one value"),
@@ -147,7 +151,11 @@ def test_a_mistake_in_a_whole_file_is_told_with_its_place(campaign_file: Write, 
         # too much
         (
             "parameters: {p: {path: a.b, from: 1 s, to: 2 s, steps: 1000}, q: {path: a.c, from: 1 s, to: 2 s, steps: 1000}}\n",
-            "1:1: these are 1000000 points and up to 5000000 runs",
+            "1:1: these are 1000000 points, and 100000 are the most",
+        ),
+        (
+            "repetitions: 100000\nparameters: {p: {path: a.b, from: 1 s, to: 2 s, steps: 11}}\n",
+            "1:1: these are up to 1100000 runs",
         ),
         (BOMB, "there are more than 50000 values, aliases followed"),
         ("parameters: &p {q: *p}\n", "an alias stands inside what it is an alias of"),

@@ -57,7 +57,7 @@ def _standing(standing: CampaignStanding) -> str:
     found = f", {standing['found']} of them were there" if standing["found"] else ""
     left = f", {_amount(standing['left_s'], _time)} left" if known and standing["over"] < standing["runs"]["most"] else ""
     widest = f"; {standing['widest']}" if standing["widest"] else ""
-    return f"{standing['over']} of {_count(standing['runs'])} runs are over{found}{left}{widest}"
+    return f"{standing['over']} of {_count(standing['runs'], 'run')} are over{found}{left}{widest}"
 
 
 def show_carried(outcome: CampaignOutcome, as_json: bool) -> int:
@@ -80,8 +80,8 @@ def show_carried(outcome: CampaignOutcome, as_json: bool) -> int:
 def _lines(dry_run: CampaignDryRun) -> Iterator[str]:
     finished = f", {dry_run['finished']} of them over" if dry_run["finished"] else ""
     yield (
-        f"{drawing.counted(len(dry_run['points']), 'point')}, {_count(dry_run['repetitions'])} repetitions of each: "
-        f"{_count(dry_run['runs'])} runs in {dry_run['clock']} time{finished}"
+        f"{drawing.counted(len(dry_run['points']), 'point')}, {_count(dry_run['repetitions'], 'repetition')} of each: "
+        f"{_count(dry_run['runs'], 'run')} in {dry_run['clock']} time{finished}"
     )
     yield f"each {_amount(dry_run['length_s'], TIME.write)} of the network's time, {dry_run['workers']} at a time"
     ends = [end for end in (dry_run["ends"]["least"], dry_run["ends"]["most"]) if end is not None]
@@ -95,8 +95,10 @@ def _values(values: Sequence[object]) -> str:
     return shown if len(values) <= _SHOWN else f"{shown}, … ({len(values)})"
 
 
-def _count(count: Count) -> str:
-    return str(count["least"]) if count["least"] == count["most"] else f"{count['least']} to {count['most']}"
+def _count(count: Count, noun: str) -> str:
+    if count["least"] == count["most"]:
+        return drawing.counted(count["least"], noun)
+    return f"{count['least']} to {drawing.counted(count['most'], noun)}"
 
 
 def _amount(amount: Amount, write: Callable[[float], str]) -> str:
