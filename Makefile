@@ -42,7 +42,7 @@ setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
 	@# A command compiles no Python of its own, also where it may not write beside it.
-	@$(VENV)/bin/python -m compileall -q netboxit.py contracts ownership system testbed applications results netboxes bench experiments
+	@$(VENV)/bin/python -m compileall -q netboxit.py contracts ownership system testbed applications results netboxes campaigns bench experiments
 	@# What `sudo make setup` makes in a user's own checkout is the user's: `make test` without root writes to it.
 	@test "$$(id -u)" != 0 || test "$$(stat -c %u .)" = 0 || chown -R --reference=. build $(VENV)
 
@@ -141,7 +141,7 @@ uninstall:
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy contracts ownership system testbed applications results netboxes bench experiments requirements/dependencies.py netboxit.py
+	$(VENV)/bin/mypy contracts ownership system testbed applications results netboxes campaigns bench experiments requirements/dependencies.py netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,7 +14,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from netboxes.technology import technologies
 
-_CORE: Final = ("contracts", "ownership", "system", "results", "applications", "testbed", "netboxes")
+_CORE: Final = ("contracts", "ownership", "system", "results", "applications", "testbed", "netboxes", "campaigns")
 #: Of networks in general, or in examples for users: only a text that is nothing but the word is meant.
 _ORDINARY_WORDS: Final = {"endpoints", "ethernet", "generator", "sink", "meoc"}
 #: Also a word of the kernel's, as in `ip link`.
