@@ -31,6 +31,7 @@ from contracts.names import repetition_seed
 from system.user_privileges import as_user
 from testbed.description.input_errors import explain, nearest
 from testbed.description.settings import Setting
+from testbed.description.topology import Topology
 from testbed.description.yaml_source import Location, Source, read
 
 #: Keys that no topology has at its top.
@@ -142,4 +143,4 @@ def is_campaign(path: Path) -> bool:
         keys = read(path).data.keys()
     except BadTopology:
         return False
-    return not _OWN_KEYS.isdisjoint(keys)
+    return not _OWN_KEYS.isdisjoint(keys) and {*Topology.SECTIONS, "wires", "traffic"}.isdisjoint(keys)

@@ -192,6 +192,7 @@ def test_a_campaign_is_told_from_a_topology(campaign_file: Write) -> None:
     assert is_campaign(campaign_file("topology: x.yaml\n"))
     assert is_campaign(campaign_file("parameters: {}\n"))
     assert not is_campaign(campaign_file(TOPOLOGY))
+    assert not is_campaign(campaign_file(f"{TOPOLOGY}design: grid\n"))
     assert not is_campaign(campaign_file("{{{"))
     assert not is_campaign(CHECKOUT / "topologies/no-such.yaml")
 
