@@ -95,6 +95,7 @@ class _Trial:
         self._campaign, self._nowhere = campaign, nowhere
         #: By topology.
         self._tried: dict[str, list[Point]] = {}
+        self._own: dict[str, set[str]] = {}
         #: Of values, by place, and by what is told but for ranges; and of points, each with all that have it.
         self._of_values: dict[tuple[Location, str], BadInput] = {}
         self._of_points: dict[tuple[str, str], tuple[BadInput, list[Point]]] = {}
@@ -111,9 +112,6 @@ class _Trial:
         self._tried.setdefault(variant, []).append(point)
         try:
             self.plans[point.number] = self._plan(topology, said)
-        except BadDuration as error:
-            cause = str(error).partition(";")[0]
-            self._add(variant, point, BadInput(str(topology), 1, 1, cause, "say duration: 60 s in the campaign"))
         except BadTopology as error:
             for one in error.errors:
                 if not one.line and one.path in placed:
@@ -125,12 +123,17 @@ class _Trial:
         self._of_points.setdefault((variant, str(error)), (error, []))[1].append(point)
 
     def _plan(self, topology: Path, said: Sequence[Setting]) -> Plan:
+        """Raises BadTopology."""
         duration_s = self._campaign.file.duration
-        if self._realtime is None:
-            return virtual_run.planned(topology, None, duration_s, said).plan
-        plan, _ = where.checked(topology, None, self._realtime, said)
-        if not plan.traffic and duration_s is None:
-            raise BadDuration(f"{topology} has no traffic that would say how long a run is")
+        try:
+            if self._realtime is None:
+                return virtual_run.planned(topology, None, duration_s, said).plan
+            plan, _ = where.checked(topology, None, self._realtime, said)
+            if not plan.traffic and duration_s is None:
+                raise BadDuration(f"{topology} has no traffic that would say how long a run is")
+        except BadDuration as error:
+            cause = str(error).partition(";")[0]
+            raise BadTopology([BadInput(str(topology), 1, 1, cause, "say duration: 60 s in the campaign")]) from None
         return plan
 
     def _at_value(self, variant: str, setting: Setting, place: Location, error: BadInput) -> None:
@@ -143,10 +146,10 @@ class _Trial:
     def errors(self) -> Iterator[BadInput]:
         yield from self._of_values.values()
         for (variant, _), (error, points) in list(self._of_points.items())[:_MOST_TOLD]:
-            if len(points) == len(self._tried[variant]):  # the topology's own, whatever the values are
+            if str(error) in self._own_errors(variant):
                 yield error
                 continue
-            told = f"{error.path}:{error.line}:{error.column}: {error.cause}"
+            told = f"{error.path}:{error.line}:{error.column}: {error.cause}" if error.line else f"{error.path}: {error.cause}"
             if (name := self._culprit(variant, points)) is not None:
                 place, values = self._campaign.place(name, points[0].parameters[name]), _in(variant)
             else:
@@ -155,9 +158,20 @@ class _Trial:
         if (more := len(self._of_points) - _MOST_TOLD) > 0:
             yield self._campaign.source.bad(("parameters",), f"{more} more such errors", "correct these first")
 
+    def _own_errors(self, variant: str) -> set[str]:
+        """What a topology has wrong without any value of the campaign's."""
+        if variant not in self._own:
+            try:
+                self._plan(self._campaign.topologies()[variant], ())
+                self._own[variant] = set()
+            except BadTopology as error:
+                self._own[variant] = {str(one) for one in error.errors}
+        return self._own[variant]
+
     def _culprit(self, variant: str, points: Sequence[Point]) -> str | None:
         """The parameter with a value that all of these points have, and no other one that was tried."""
-        others = [point for point in self._tried[variant] if point not in points]
+        numbers = {point.number for point in points}
+        others = [point for point in self._tried[variant] if point.number not in numbers]
         shared = [
             name
             for name, value in points[0].parameters.items()

@@ -45,7 +45,9 @@ def estimate(checked: Checked, results: Path) -> CampaignDryRun:
     length: Amount = {"least": checked.shortest_s(), "most": checked.longest_s()}
     together = workers(campaign)
     takes = _takes(campaign, finished, left, length, together)
+    free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
     sizes = [size for run in finished[-_MEASURED:] if (size := _size(folder / RUNS_FOLDER / run["name"])) is not None]
+    disk = _times(left, fmean(sizes)) if sizes else _UNKNOWN
     return {
         "file": str(campaign.path),
         "campaign": campaign.name,
@@ -59,11 +61,9 @@ def estimate(checked: Checked, results: Path) -> CampaignDryRun:
         "workers": together,
         "takes_s": takes,
         "ends": {"least": _from_now(takes["least"]), "most": _from_now(takes["most"])},
-        "disk_bytes": _times(left, fmean(sizes)) if sizes else _UNKNOWN,
-        "disk_free_bytes": shutil.disk_usage(
-            next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        ).free,
-        "notes": [*checked.notes(), *_notes(campaign, finished, len(sizes))],
+        "disk_bytes": disk,
+        "disk_free_bytes": free,
+        "notes": [*checked.notes(), *_notes(campaign, finished, disk, free)],
     }
 
 
@@ -99,7 +99,7 @@ def _parameters(checked: Checked) -> Iterator[CampaignParameter]:
         yield {"name": name, "paths": list(dict.fromkeys(path for paths in known for path in paths)), "values": list(values)}
 
 
-def _notes(campaign: Campaign, finished: Sequence[CampaignRun], measured: int) -> Iterator[str]:
+def _notes(campaign: Campaign, finished: Sequence[CampaignRun], disk: Amount, free: int) -> Iterator[str]:
     if finished:
         again, each_s = sum(run["attempt"] - 1 for run in finished), fmean(run["took_s"] for run in finished)
         yield (
@@ -110,7 +110,9 @@ def _notes(campaign: Campaign, finished: Sequence[CampaignRun], measured: int) -
         yield "how fast this machine computes the network is known after the first run; then --dry-run says when all are over"
     else:
         yield "the time is that of the traffic alone; what bringing labs up and analyses take is known after the first run"
-    if not measured:
+    if disk["most"] is None:
         yield "how much a run's folder takes on the disk is known after the first run"
+    elif disk["most"] > free:
+        yield "the disk has not that much free; say keep: figures, or --results with a folder on another disk"
     if not campaign.file.virtual and campaign.file.retry:
         yield f"degraded and invalid runs are made again, each {campaign.file.retry} times at most; that comes on top"

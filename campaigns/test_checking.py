@@ -75,6 +75,7 @@ def wrong(write: Write, text: str) -> list[str]:
             "parameters: {p: {path: hosts.a.address, values: [10.0.0.1/24, 10.1.0.1/24]}}\n",
             "3:63: /x.yaml:3:49: b.eth0 is in 10.0.0.0/24",
         ),
+        ("parameters: {p: {path: hosts.a.address, values: [10.1.0.1/24]}}\n", "3:50: /x.yaml:3:49: b.eth0 is in 10.0.0.0/24"),
         ("parameters: {p: {values: {none: {traffic: {}}, some: {centre: b}}}}\n", "3:33: /x.yaml:1:1: /x.yaml has no traffic"),
         ("measures: [flo.loss_ratio]\n", '3:12: there is no traffic "flo"; did you mean "flow"?'),
         ("measures: [loss_ratio]\n", "3:12: nothing says which traffic loss_ratio is of; write flow.loss_ratio"),

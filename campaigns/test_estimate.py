@@ -87,6 +87,15 @@ def test_runs_that_are_over_tell_what_the_others_will_take(campaign_file: Write)
     assert told["disk_bytes"] == {"least": 4000, "most": 4000}
 
 
+def test_a_disk_that_is_too_small_is_told(campaign_file: Write) -> None:
+    finished(campaign_file(TEXT).parent, "1 ms", size=3000)
+    assert not any("not that much free" in note for note in estimated(campaign_file)["notes"])
+    many = TEXT.replace("repetitions: 3", "repetitions: 100000")
+    with (campaign_file(TEXT).parent / "campaigns/c/runs/0000-00/sparse").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    assert any("not that much free" in note for note in estimated(campaign_file, many)["notes"])
+
+
 def test_runs_of_values_that_the_file_has_no_more_are_not_counted(campaign_file: Write) -> None:
     finished(campaign_file(TEXT).parent, "1 ms", "9 ms")
     assert estimated(campaign_file)["finished"] == 1
