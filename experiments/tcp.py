@@ -12,25 +12,23 @@ both side by side.
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import typer
-from ruamel.yaml import YAML
 
 from contracts.errors import NetBoxITError
-from contracts.installation import CHECKOUT
-from experiments.carrying import RunFailed
+from experiments.carrying import Time
+from experiments.confidence import Compared, Finding
 from experiments.document import markdown
-from experiments.outcome import Table, number
+from experiments.outcome import Table
+from experiments.repeated_runs import Metrics, carry, kept, run
 from testbed.views import console
 
 
@@ -38,23 +36,18 @@ class NothingMeasured(NetBoxITError):
     """A transfer of which nothing arrived has neither goodput nor delay."""
 
 
-#: The kernel's, as `bulk` calls them, and what of endpoints is set beside each: the kernel's reno is ns-3's LinuxReno.
-BESIDE: Final = {"newreno": ("linux-reno",), "bbr": ("bbr",)}
+#: The kernel's, as `bulk` calls them, and the variant of endpoints beside each: the kernel's reno is ns-3's LinuxReno.
+BESIDE: Final = {"newreno": "linux-reno", "cubic": "cubic", "bbr": "bbr"}
 RATES_MBPS: Final = (2, 10, 50)
 DELAYS_MS: Final = (10, 50, 150)
 LOSSES: Final = (0.0, 0.005)
 DURATION_S: Final = 30
 #: Chance decides where frames are lost: those cells are repeated. The kernel's runs take their time.
-REAL_REPETITIONS: Final = {0.0: 1, 0.005: 2}
-VIRTUAL_REPETITIONS: Final = {0.0: 1, 0.005: 1}
-#: Runs that are late are made again, at most so often.
-ATTEMPTS: Final = 3
+REPETITIONS: Final[dict[Time, dict[float, int]]] = {"real": {0.0: 1, 0.005: 5}, "virtual": {0.0: 1, 0.005: 20}}
 #: A frame of 1448 bytes of data, as the link counts it, and as it stands in the queue.
 FRAME: Final = 1514
 #: What the means may differ by.
 GOODPUT, QUEUE = 0.10, 0.20
-
-Time = Literal["real", "virtual"]
 
 
 @dataclass(frozen=True)
@@ -93,9 +86,17 @@ class Cell:
         return self.variant, self.rate_mbps, self.delay_ms, self.loss
 
 
-def all_series(variants: Iterable[str], repetitions: dict[float, int]) -> Iterator[Series]:
+def all_series(time: Time) -> Iterator[Series]:
+    variants = BESIDE if time == "real" else BESIDE.values()
     for loss, rate, variant in product(LOSSES, RATES_MBPS, variants):
-        yield from (Series(variant, rate, loss, number) for number in range(repetitions[loss]))
+        yield from (Series(variant, rate, loss, repetition) for repetition in range(REPETITIONS[time][loss]))
+
+
+def lacking(time: Time, have: Iterable[Cell]) -> list[Series]:
+    """The series of which no cell is there."""
+    done = {(cell.variant, cell.rate_mbps, cell.loss, cell.repetition) for cell in have}
+    wanted = all_series(time)
+    return [series for series in wanted if (series.variant, series.rate_mbps, series.loss, series.repetition) not in done]
 
 
 def lines(series: Series) -> dict[str, Any]:
@@ -133,7 +134,8 @@ def lines(series: Series) -> dict[str, Any]:
     }
 
 
-def cells(series: Series, metrics: dict[str, Any], discarded: int) -> Iterator[Cell]:
+def cells(series: Series, metrics: Metrics, discarded: int) -> Iterator[Cell]:
+    """Raises NothingMeasured."""
     for delay_ms in DELAYS_MS:
         name = f"file{delay_ms}"
         transfer = next(found for found in metrics["transfers"] if found["traffic"] == name)
@@ -156,78 +158,74 @@ def cells(series: Series, metrics: dict[str, Any], discarded: int) -> Iterator[C
 
 
 def ran(series: Series, time: Time) -> list[Cell]:
-    """Raises RunFailed and NothingMeasured. A process of its own: a run gives its rights up for good."""
-    discarded = 0
-    with tempfile.TemporaryDirectory(prefix="netboxit-") as place:
-        folder = Path(place)
-        file = folder / f"{series.name}.yaml"
-        with file.open("w") as opened:
-            YAML(typ="safe").dump(lines(series), opened)
-        command: list[str | Path] = [sys.executable, CHECKOUT / "netboxit.py", "run", file, "--results", folder / "results"]
-        while True:
-            virtual = ["--virtual"] if time == "virtual" else []
-            done = subprocess.run([*command, *virtual], capture_output=True, text=True, check=False)
-            if done.returncode not in (0, 3):
-                raise RunFailed(f"the run of {series.name} failed: {done.stderr.strip()}")
-            metrics: dict[str, Any] = json.loads((folder / "results/latest/metrics.json").read_text())
-            if metrics["verdict"]["status"] == "valid" or discarded + 1 == ATTEMPTS:
-                return list(cells(series, metrics, discarded))
-            print(f"{series.name}: {metrics['verdict']['reasons']}", file=sys.stderr)
-            discarded += 1
+    """Raises RunFailed and NothingMeasured."""
+    return list(cells(series, *run(lines(series), time)))
 
 
-def kept(file: Path) -> list[Cell]:
-    return [Cell(**json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
+def compared(real: Sequence[Cell], virtual: Sequence[Cell]) -> Iterator[Comparison]:
+    """Of the cells that are in both times."""
+    for variant, loss, rate, delay_ms in product(BESIDE, LOSSES, RATES_MBPS, DELAYS_MS):
+        there = [cell for cell in real if cell.key == (variant, rate, delay_ms, loss)]
+        here = [cell for cell in virtual if cell.key == (BESIDE[variant], rate, delay_ms, loss)]
+        if there and here:
+            yield Comparison(there, here)
 
 
-def carry(time: Time, folder: Path, most: int) -> int:
-    """Makes runs that `folder` has not; returns how many are left."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{time}.jsonl"
-    have = {(*cell.key, cell.repetition) for cell in kept(file)}
-    variants = BESIDE if time == "real" else [variant for beside in BESIDE.values() for variant in beside]
-    repetitions = REAL_REPETITIONS if time == "real" else VIRTUAL_REPETITIONS
-    wanted = [
-        series
-        for series in all_series(variants, repetitions)
-        if (series.variant, series.rate_mbps, DELAYS_MS[0], series.loss, series.repetition) not in have
-    ]
-    for series in wanted[:most]:
-        measured = ran(series, time)
-        with file.open("a") as opened:
-            opened.writelines(json.dumps(asdict(cell)) + "\n" for cell in measured)
-    return max(0, len(wanted) - most)
+@dataclass(frozen=True)
+class Comparison:
+    """A cell in both times."""
+
+    kernels: Sequence[Cell]
+    endpoints: Sequence[Cell]
+
+    @property
+    def goodput(self) -> Compared:
+        """In Mbit/s."""
+        return self._of(lambda cell: cell.goodput_kbps / 1e3, GOODPUT)
+
+    @property
+    def queue(self) -> Compared:
+        """In ms."""
+        return self._of(lambda cell: cell.queue_ms, QUEUE)
+
+    def _of(self, figure: Callable[[Cell], float], share: float) -> Compared:
+        kernels, endpoints = ([figure(cell) for cell in cells] for cells in (self.kernels, self.endpoints))
+        return Compared(kernels, endpoints, share * statistics.mean(kernels), exact=self.kernels[0].loss == 0)
 
 
-def beside(folder: Path) -> Table:
-    """Means of each cell, in both times. Chance is the same in neither, and repetitions are few: no confidence is claimed."""
-    real, virtual = (kept(folder / f"{time}.jsonl") for time in ("real", "virtual"))
+def table(comparisons: Iterable[Comparison]) -> Table:
     rows = []
-    for kernel, ours in ((kernel, ours) for kernel, several in BESIDE.items() for ours in several):
-        for loss, rate, delay_ms in product(LOSSES, RATES_MBPS, DELAYS_MS):
-            there = [cell for cell in real if cell.key == (kernel, rate, delay_ms, loss)]
-            here = [cell for cell in virtual if cell.key == (ours, rate, delay_ms, loss)]
-            if there and here:
-                rows.append((ours, f"{rate}", f"{delay_ms}", f"{100 * loss:.1f} %", *_figures(there, here)))
+    for comparison in comparisons:
+        kernels, endpoints = comparison.kernels, comparison.endpoints
+        cell = endpoints[0]
+        believed = sum(cell.verdict == "valid" for cell in kernels)
+        rows.append(
+            (
+                *(cell.variant, f"{cell.rate_mbps}", f"{cell.delay_ms}", f"{100 * cell.loss:.1f} %"),
+                *(*comparison.goodput.columns(2), *comparison.queue.columns(1)),
+                f"{believed} of {len(kernels)}, {len(endpoints)}",
+            )
+        )
     headers = (
         *("variant", "Mbit/s", "ms", "loss", "goodput, Mbit/s: kernel", "endpoints", "apart", "queue, ms: kernel", "endpoints"),
-        *("apart", "kernel's runs, believed"),
+        *("apart", "runs: kernel's, believed; endpoints'"),
     )
     return Table("Endpoints beside the kernel", headers, rows)
 
 
-def _figures(there: Sequence[Cell], here: Sequence[Cell]) -> tuple[str, ...]:
-    goodputs = [statistics.mean(cell.goodput_kbps for cell in cells) / 1e3 for cells in (there, here)]
-    queues = [statistics.mean(cell.queue_ms for cell in cells) for cells in (there, here)]
-    apart = [(pair[1] - pair[0]) / pair[0] for pair in (goodputs, queues)]
-    believed = sum(cell.verdict == "valid" for cell in there)
-    return (
-        *(number(goodput) for goodput in goodputs),
-        f"{100 * apart[0]:+.0f} %" + ("" if abs(apart[0]) <= GOODPUT else ", too far"),
-        *(number(queue, 1) for queue in queues),
-        f"{100 * apart[1]:+.0f} %" + ("" if abs(apart[1]) <= QUEUE else ", too far"),
-        f"{believed} of {len(there)}",
-    )
+def summary(comparisons: Sequence[Comparison]) -> Table:
+    """How many cells of each variant agree."""
+    rows = []
+    for variant, loss in product(BESIDE.values(), LOSSES):
+        these = [pair for pair in comparisons if (pair.endpoints[0].variant, pair.endpoints[0].loss) == (variant, loss)]
+        columns = (counted(pair.goodput.finding for pair in these), counted(pair.queue.finding for pair in these))
+        rows.append((f"{variant} with{'' if loss else 'out'} losses", *columns))
+    return Table("How many agree", ("", "goodput", "queue"), rows)
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    count = Counter(findings)
+    return ", ".join(f"{count[finding]} {finding}" for finding in get_args(Finding) if count[finding])
 
 
 app = typer.Typer(add_completion=False)
@@ -241,9 +239,12 @@ def main(
 ) -> None:
     """Make the runs that FOLDER does not have, or print what they measured as Markdown."""
     if what == "compare":
-        print(markdown(beside(folder)))
+        comparisons = list(compared(*(kept(folder / f"{time}.jsonl", Cell) for time in ("real", "virtual"))))
+        print(markdown(summary(comparisons)), markdown(table(comparisons)), sep="\n\n")
     else:
-        print(f"{carry(what, folder, most)} runs are left")
+        file = folder / f"{what}.jsonl"
+        left = carry(file, lacking(what, kept(file, Cell)), lambda series: ran(series, what), most)
+        print(f"{left} runs are left")
 
 
 if __name__ == "__main__":

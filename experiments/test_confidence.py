@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from experiments.confidence import Compared, Interval, quantile
+
+
+@pytest.mark.parametrize(
+    ("degrees", "expected"), [(1, 12.706), (2, 4.303), (4, 2.776), (5, 2.571), (19, 2.093), (30, 2.042), (100, 1.984)]
+)
+def test_quantiles_are_those_of_the_tables(degrees: float, expected: float) -> None:
+    """NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, column 0.975."""
+    assert quantile(degrees) == pytest.approx(expected, abs=6e-4)
+
+
+def test_the_interval_of_a_mean_is_that_of_the_textbook() -> None:
+    """Student's own data: hours of sleep gained by the second drug (Biometrika 6, 1908), as R's t.test has its interval."""
+    interval = Interval.of_mean([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    assert (interval.middle - interval.half, interval.middle + interval.half) == pytest.approx((0.8976775, 3.7623225), abs=1e-5)
+
+
+def test_the_interval_of_a_difference_is_welchs() -> None:
+    """The same, both drugs: t.test(extra ~ group, data = sleep) of R's manual; its difference is the first less the second."""
+    first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    interval = Interval.of_difference(second, first)
+    assert (interval.middle - interval.half, interval.middle + interval.half) == pytest.approx((-3.3654832, 0.2054832), abs=1e-5)
+
+
+def test_of_a_single_value_nothing_is_known() -> None:
+    assert Interval.of_mean([3.0]) == Interval(3.0, math.inf)
+    assert Interval.of_difference([3.0, 4.0], [3.0]).half == math.inf
+
+
+@pytest.mark.parametrize(
+    ("virtual", "expected"),
+    [
+        ((10.4, 10.5, 10.6), "agrees"),
+        ((11.4, 11.5, 11.6), "too far"),
+        ((8.4, 8.5, 8.6), "too far"),
+        # The interval is wider than what is tolerated, whatever the mean is.
+        ((8.5, 10.0, 11.5), "not shown"),
+        ((10.5, 12.0, 13.5), "not shown"),
+        # As wide, and all of it beyond.
+        ((18.5, 20.0, 21.5), "too far"),
+        ((10.4,), "not shown"),
+    ],
+)
+def test_means_agree_as_far_as_chance_lets_one_tell(virtual: tuple[float, ...], expected: str) -> None:
+    assert Compared((9.9, 10.0, 10.1), virtual, tolerance=1.0).finding == expected
+
+
+@pytest.mark.parametrize(("virtual", "expected"), [(10.9, "agrees"), (11.1, "too far")])
+def test_single_values_are_compared_where_chance_decides_nothing(virtual: float, expected: str) -> None:
+    compared = Compared([10.0], [virtual], tolerance=1.0, exact=True)
+    assert compared.finding == expected
+    assert compared.columns(1) == ("10.0", f"{virtual}", f"+{10 * (virtual - 10.0):.0f} %, {expected}")
