@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Means with their 95 % confidence intervals by Student, and what a difference of two means shows."""
+"""Means with their 95 % confidence intervals by Student, and what differences of pairs show."""
 
 from __future__ import annotations
 
@@ -30,19 +30,7 @@ class Interval:
         mean = statistics.mean(values)
         if len(values) < 2:
             return cls(mean, math.inf)
-        return cls(mean, quantile(len(values) - 1) * math.sqrt(_variance_of_mean(values)))
-
-    @classmethod
-    def of_difference(cls, there: Sequence[float], here: Sequence[float]) -> Interval:
-        """The mean of `here` less that of `there`, whose variances need not be equal (Welch, Biometrika 34, 1947)."""
-        difference = statistics.mean(here) - statistics.mean(there)
-        if min(len(there), len(here)) < 2:
-            return cls(difference, math.inf)
-        variances = [_variance_of_mean(values) for values in (there, here)]
-        if not any(variances):
-            return cls(difference, 0.0)
-        shares = [variance**2 / (len(values) - 1) for variance, values in zip(variances, (there, here), strict=True)]
-        return cls(difference, quantile(sum(variances) ** 2 / sum(shares)) * math.sqrt(sum(variances)))
+        return cls(mean, quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)))
 
     def over(self, scale: float) -> Interval:
         return Interval(self.middle / scale, self.half / scale)
@@ -62,7 +50,10 @@ def quantile(degrees: float) -> float:
 
 @dataclass(frozen=True)
 class Compared:
-    """One figure of several runs in real and in virtual time."""
+    """One figure of pairs of runs, of which one is in real and one in virtual time.
+
+    Both runs of a pair have the same seed, so that netboxes draw the same numbers: much of what chance does is in both.
+    """
 
     real: Sequence[float]
     virtual: Sequence[float]
@@ -73,7 +64,7 @@ class Compared:
 
     @property
     def apart(self) -> Interval:
-        difference = Interval.of_difference(self.real, self.virtual)
+        difference = Interval.of_mean([here - there for there, here in zip(self.real, self.virtual, strict=True)])
         return Interval(difference.middle, 0.0) if self.exact and math.isinf(difference.half) else difference
 
     @property
@@ -97,7 +88,3 @@ class Compared:
 def _words(interval: Interval, digits: int, sign: str = "") -> str:
     half = f" ± {interval.half:.{digits}f}" if 0.0 < interval.half < math.inf else ""
     return f"{interval.middle:{sign}.{digits}f}{half}"
-
-
-def _variance_of_mean(values: Sequence[float]) -> float:
-    return statistics.variance(values) / len(values)

@@ -22,7 +22,6 @@ from typing import Annotated, Any, Final, Literal
 import typer
 from ruamel.yaml import YAML
 
-from experiments.carrying import Time
 from experiments.confidence import Compared
 from experiments.document import markdown
 from experiments.outcome import Table
@@ -33,7 +32,7 @@ from testbed.views import console
 #: As `bulk` calls them, in both times.
 VARIANTS: Final = ("linux-reno", "cubic")
 DURATION: Final = "60 s"
-REPETITIONS: Final[dict[Time, int]] = {"real": 3, "virtual": 20}
+REPETITIONS: Final = 5
 #: What the means may differ by; delays also by what the topology lets a frame be late.
 GOODPUT, DELAY = 0.05, 0.05
 LATE_MS: Final = 5.0
@@ -79,10 +78,10 @@ def topology(series: Series) -> dict[str, Any]:
     }
 
 
-def lacking(time: Time, have: Iterable[Transfer]) -> list[Series]:
+def lacking(have: Iterable[Transfer]) -> list[Series]:
     """The runs that are not there."""
     done = {(transfer.variant, transfer.repetition) for transfer in have}
-    return [Series(*key) for key in product(VARIANTS, range(REPETITIONS[time])) if key not in done]
+    return [Series(*key) for key in product(VARIANTS, range(REPETITIONS)) if key not in done]
 
 
 def measured(series: Series, metrics: Metrics, discarded: int) -> Transfer:
@@ -100,23 +99,25 @@ def measured(series: Series, metrics: Metrics, discarded: int) -> Transfer:
 
 
 def table(real: Sequence[Transfer], virtual: Sequence[Transfer]) -> Table:
+    """Runs of the same seed are pairs."""
     rows = []
     for variant in VARIANTS:
-        there, here = ([run for run in runs if run.variant == variant] for runs in (real, virtual))
-        if not (there and here):
+        there, here = ({run.repetition: run for run in runs if run.variant == variant} for runs in (real, virtual))
+        pairs = [(there[repetition], here[repetition]) for repetition in sorted(there.keys() & here.keys())]
+        if not pairs:
             continue
-        believed = sum(run.verdict == "valid" for run in there)
-        runs = f"{believed} of {len(there)}, {len(here)}"
-        goodput = compared([run.goodput_kbps / 1e3 for run in there], [run.goodput_kbps / 1e3 for run in here], GOODPUT)
-        rows.append((variant, "goodput, Mbit/s", *goodput.columns(2), runs))
-        for flow in there[0].delays_ms:
-            delay = compared([run.delays_ms[flow] for run in there], [run.delays_ms[flow] for run in here], DELAY, LATE_MS)
-            rows.append((variant, f"mean delay of {flow}, ms", *delay.columns(1), runs))
-    headers = ("variant", "", "real", "virtual", "apart", "runs: real, believed; virtual")
+        believed = f"{sum(run.verdict == 'valid' for run, _ in pairs)} of {len(pairs)}"
+        goodputs = [(run.goodput_kbps / 1e3, beside.goodput_kbps / 1e3) for run, beside in pairs]
+        rows.append((variant, "goodput, Mbit/s", *compared(goodputs, GOODPUT).columns(2), believed))
+        for flow in pairs[0][0].delays_ms:
+            delays = [(run.delays_ms[flow], beside.delays_ms[flow]) for run, beside in pairs]
+            rows.append((variant, f"mean delay of {flow}, ms", *compared(delays, DELAY, LATE_MS).columns(1), believed))
+    headers = ("variant", "", "real", "virtual", "apart", "pairs, real run believed")
     return Table("The emergency network with a transfer", headers, rows)
 
 
-def compared(real: Sequence[float], virtual: Sequence[float], share: float, besides: float = 0.0) -> Compared:
+def compared(pairs: Sequence[tuple[float, float]], share: float, besides: float = 0.0) -> Compared:
+    real, virtual = zip(*pairs, strict=True)
     return Compared(real, virtual, share * statistics.mean(real) + besides)
 
 
@@ -134,7 +135,7 @@ def main(
         print(markdown(table(*(kept(folder / f"{time}.jsonl", Transfer) for time in ("real", "virtual")))))
     else:
         file = folder / f"{what}.jsonl"
-        wanted = lacking(what, kept(file, Transfer))
+        wanted = lacking(kept(file, Transfer))
         left = carry(file, wanted, lambda series: [measured(series, *run(topology(series), what))], most)
         print(f"{left} runs are left")
 

@@ -22,17 +22,16 @@ def test_the_interval_of_a_mean_is_that_of_the_textbook() -> None:
     assert (interval.middle - interval.half, interval.middle + interval.half) == pytest.approx((0.8976775, 3.7623225), abs=1e-5)
 
 
-def test_the_interval_of_a_difference_is_welchs() -> None:
-    """The same, both drugs: t.test(extra ~ group, data = sleep) of R's manual; its difference is the first less the second."""
+def test_a_difference_is_that_of_pairs() -> None:
+    """The same persons with both drugs: t.test(second, first, paired = TRUE) of R on its data set `sleep`."""
     first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
-    interval = Interval.of_difference(second, first)
-    assert (interval.middle - interval.half, interval.middle + interval.half) == pytest.approx((-3.3654832, 0.2054832), abs=1e-5)
+    apart = Compared(first, second, tolerance=1.0).apart
+    assert (apart.middle - apart.half, apart.middle + apart.half) == pytest.approx((0.7001142, 2.4598858), abs=1e-5)
 
 
 def test_of_a_single_value_nothing_is_known() -> None:
     assert Interval.of_mean([3.0]) == Interval(3.0, math.inf)
-    assert Interval.of_difference([3.0, 4.0], [3.0]).half == math.inf
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,6 @@ def test_of_a_single_value_nothing_is_known() -> None:
         ((10.5, 12.0, 13.5), "not shown"),
         # As wide, and all of it beyond.
         ((18.5, 20.0, 21.5), "too far"),
-        ((10.4,), "not shown"),
     ],
 )
 def test_means_agree_as_far_as_chance_lets_one_tell(virtual: tuple[float, ...], expected: str) -> None:
@@ -58,3 +56,8 @@ def test_single_values_are_compared_where_chance_decides_nothing(virtual: float,
     compared = Compared([10.0], [virtual], tolerance=1.0, exact=True)
     assert compared.finding == expected
     assert compared.columns(1) == ("10.0", f"{virtual}", f"+{10 * (virtual - 10.0):.0f} %, {expected}")
+
+
+def test_chance_that_both_runs_of_a_pair_have_in_common_hides_nothing() -> None:
+    assert Compared((5.0, 10.0, 15.0), (5.4, 10.5, 15.6), tolerance=1.0).finding == "agrees"
+    assert Compared((5.0, 10.0, 15.0), (15.6, 5.4, 10.5), tolerance=1.0).finding == "not shown"
