@@ -136,7 +136,7 @@ Json BulkSink::Read() const
     return {{"received", m_received},
             {"accepted", m_accepted},
             {"turned_away", m_listener.TurnedAway()},
-            {"connections", connections}};
+            {"connections", std::move(connections)}};
 }
 
 void BulkSink::Reset()

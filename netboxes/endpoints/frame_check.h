@@ -12,6 +12,7 @@ enum class Finding : std::uint8_t
     Good,
     Malformed,   ///< contradicts its RFC: lengths, versions, checksums
     Unsupported, ///< correct, and of a kind that this host does not take
+    OtherHost,   ///< correct, and no concern of this host
     OverLimit,   ///< correct, but a table of the host has no room for what it would have to remember
 };
 

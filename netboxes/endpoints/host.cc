@@ -39,6 +39,8 @@ namespace
 
 /// Packets that wait for a neighbour's MAC address. Linux keeps 212 992 bytes (unres_qlen_bytes).
 constexpr std::uint32_t PENDING_PACKETS = 140;
+/// RFC 4291, 2.5.6: the prefix of an address that ns-3 gives each interface.
+constexpr unsigned LINK_LOCAL_PREFIX = 64;
 /// Of the host's random streams, behind those of neighbour discovery.
 constexpr std::int64_t OSPF_STREAM = 4;
 /// RFC 2328, 10.1.
@@ -56,7 +58,10 @@ ns3::Ptr<ns3::RandomVariableStream> Zero()
 
 } // namespace
 
-Host::Host(const HostConfiguration& configuration, Frames& frames, Announcements& announcements, std::int64_t randomStream)
+Host::Host(const HostConfiguration& configuration,
+           std::deque<StationPort>& ports,
+           Announcements& announcements,
+           std::int64_t randomStream)
     : m_name(configuration.name), m_announcements(announcements), m_forwarding(configuration.forwarding),
       m_hasIpv6(std::ranges::any_of(configuration.interfaces,
                                     [](const auto& interface) {
@@ -68,7 +73,7 @@ Host::Host(const HostConfiguration& configuration, Frames& frames, Announcements
     MakeNode(randomStream);
     for (const auto& interface : configuration.interfaces)
     {
-        AddInterface(interface, frames);
+        AddInterface(interface, ports.at(interface.station));
     }
     if (m_hasIpv6 && !m_forwarding)
     {
@@ -151,10 +156,11 @@ ns3::Ptr<ns3::Socket> Host::UdpSocket(bool isIpv6, std::uint16_t port)
     return socket;
 }
 
-void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
+void Host::AddInterface(const InterfaceConfiguration& interface, StationPort& port)
 {
     const auto device =
-        ns3::CreateObject<PortDevice>(interface.station, frames, interface.mac, interface.mtu, m_ingress);
+        ns3::CreateObject<PortDevice>(interface.station, port, interface.mac, interface.mtu, m_ingress);
+    port.Join(*device);
     m_node->AddDevice(device);
     m_devices.push_back(device);
     m_stations.push_back(interface.station);
@@ -183,6 +189,9 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
     {
         return;
     }
+    IpAddress linkLocal{.isIpv6 = true};
+    ns3::Ipv6Address::MakeAutoconfiguredLinkLocalAddress(interface.mac).GetBytes(linkLocal.bytes.data());
+    m_ingress.AddAddress({linkLocal, LINK_LOCAL_PREFIX});
     const auto ipv6 = m_node->GetObject<ns3::Ipv6L3Protocol>();
     const auto index6 = ipv6->AddInterface(device);
     ipv6->SetUp(index6);
@@ -195,11 +204,6 @@ void Host::AddInterface(const InterfaceConfiguration& interface, Frames& frames)
     }
     ipv6->GetInterface(index6)->GetNdiscCache()->SetAttribute("UnresolvedQueueSize",
                                                              ns3::UintegerValue(PENDING_PACKETS));
-}
-
-void Host::Receive(StationId station, Bytes frame)
-{
-    m_devices[DeviceOf(station)]->Receive(frame);
 }
 
 std::size_t Host::DeviceOf(StationId station) const
@@ -389,10 +393,6 @@ void Host::Reset()
 {
     m_forwarded = 0;
     m_drops = {};
-    for (const auto& device : m_devices)
-    {
-        device->Reset();
-    }
 }
 
 void Host::Complete(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet>, std::uint32_t)

@@ -4,10 +4,12 @@
 #include "checked_protocols.h"
 #include "ingress.h"
 #include "ospf_router.h"
+#include "station_port.h"
 
 #include "ns3/node.h"
 #include "ns3/socket.h"
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -43,12 +45,15 @@ struct HostConfiguration
 class Host : public OspfRouter::Computer
 {
   public:
-    Host(const HostConfiguration& configuration, Frames& frames, Announcements& announcements, std::int64_t randomStream);
+    /// Joins `ports`, which are there by station and outlive it. Throws std::invalid_argument.
+    Host(const HostConfiguration& configuration,
+         std::deque<StationPort>& ports,
+         Announcements& announcements,
+         std::int64_t randomStream);
     ~Host() override;
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
-    void Receive(StationId station, Bytes frame);
     /// The wire of a station has lost its carrier, or has it again: an interface without one has no routes of IPv4, sends nothing,
     /// and OSPF knows at once.
     void SetCarrier(StationId station, bool carrier);
@@ -66,12 +71,6 @@ class Host : public OspfRouter::Computer
     const std::vector<ns3::Ptr<PortDevice>>& Devices() const
     {
         return m_devices;
-    }
-
-    /// Of the devices.
-    const std::vector<StationId>& Stations() const
-    {
-        return m_stations;
     }
 
     const ns3::Ptr<ns3::Node>& Node() const
@@ -107,7 +106,7 @@ class Host : public OspfRouter::Computer
 
   private:
     void MakeNode(std::int64_t randomStream);
-    void AddInterface(const InterfaceConfiguration& interface, Frames& frames);
+    void AddInterface(const InterfaceConfiguration& interface, StationPort& port);
     /// The device in whose network the gateway is; throws std::invalid_argument for one in none.
     std::uint32_t InterfaceTowards(const IpAddress& gateway) const;
     void SendPacket(std::size_t device, ns3::Mac48Address to, Bytes packet) override;

@@ -19,6 +19,13 @@ constexpr unsigned MOST_FRAGMENTS = 128;
 /// RFC 1122, 3.3.2, as Linux and ns-3 have it.
 constexpr std::int64_t REASSEMBLY_TIMEOUT = 30'000'000'000;
 
+/// RFC 826.
+constexpr std::size_t ARP_OPERATION = 6;
+constexpr std::size_t ARP_TARGET = 24;
+constexpr std::uint16_t ARP_REQUEST = 1;
+/// What the addresses of solicited-node groups begin with.
+constexpr std::array<std::uint8_t, 13> SOLICITED_NODE{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01, 0xff};
+
 constexpr std::uint8_t TCP = 6;
 constexpr std::uint8_t UDP = 17;
 constexpr std::uint8_t ICMPV6 = 58;
@@ -51,6 +58,10 @@ void HostIngress::AddAddress(const Prefix& address)
 
 Finding HostIngress::Admit(std::uint16_t etherType, Bytes packet)
 {
+    if (IsQuestionToOthers(etherType, packet))
+    {
+        return Finding::OtherHost;
+    }
     if (etherType == ether_type::ARP)
     {
         return Finding::Good;
@@ -83,6 +94,19 @@ Finding HostIngress::Admit(std::uint16_t etherType, Bytes packet)
 bool HostIngress::IsOwn(const IpAddress& address) const
 {
     return std::ranges::any_of(m_addresses, [&](const auto& own) { return own.address == address; });
+}
+
+bool HostIngress::IsQuestionToOthers(std::uint16_t etherType, Bytes packet) const
+{
+    if (etherType == ether_type::ARP)
+    {
+        return BigEndian16(packet, ARP_OPERATION) == ARP_REQUEST && !IsOwn(AddressAt(packet, ARP_TARGET, false));
+    }
+    // To a solicited-node group (RFC 4291, 2.7.1) that has none of the host's addresses.
+    return etherType == ether_type::IPV6 && std::ranges::equal(packet.subspan(24, SOLICITED_NODE.size()), SOLICITED_NODE) &&
+           std::ranges::none_of(m_addresses, [&](const auto& own) {
+               return own.address.isIpv6 && std::ranges::equal(packet.subspan(37, 3), Bytes(own.address.bytes).subspan(13, 3));
+           });
 }
 
 bool HostIngress::KnowsNeighbour(const IpAddress& address)

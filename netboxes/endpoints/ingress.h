@@ -13,7 +13,8 @@
 namespace netboxit
 {
 
-/// Keeps what others make a host remember within bounds: neighbours, and fragments that wait for others.
+/// Keeps from a host what does not concern it, and within bounds what others make it remember: neighbours, and fragments that
+/// wait for others.
 class HostIngress : public PortDevice::Ingress
 {
   public:
@@ -44,6 +45,9 @@ class HostIngress : public PortDevice::Ingress
     };
 
     bool IsOwn(const IpAddress& address) const;
+    /// A broadcast question (RFC 826) or a multicast one (RFC 4861) for the MAC address of another host. Where many hosts are at one
+    /// station, most of what arrives by broadcast is that.
+    bool IsQuestionToOthers(std::uint16_t etherType, Bytes packet) const;
     /// Whether the neighbour is known or has room; also when it is no neighbour.
     bool KnowsNeighbour(const IpAddress& address);
     bool HasRoomForFragment(Bytes packet);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from ipaddress import ip_interface
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     computed_field,
+    field_serializer,
     model_serializer,
     model_validator,
 )
@@ -29,6 +31,10 @@ from netboxes.technology import StationParameters, Technology
 LONGEST = 1e9
 Time = Annotated[float, Quantity(TIME, 0.0, LONGEST)]
 Buffer = Annotated[float, Quantity(SIZE, 4096, 1 << 30)]
+#: Hosts of a netbox, and TCP connections that they begin: what statistics of them, and memory, are bounded for.
+MOST_HOSTS = 1000
+MOST_CONNECTIONS = 2000
+MOST_PORT = 65535
 IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
 
 
@@ -42,9 +48,15 @@ class Route(BaseModel):
 
 
 class Station(StationParameters):
-    """One interface of a host."""
+    """One interface of a host, or of each of many hosts behind one wire."""
 
     host: Name | None = Field(None, description="Whose interface it is; default: a host of the station's name.")
+    hosts: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_HOSTS,
+        description="So many hosts, `NAME-1`, `NAME-2` and so on, instead of one; their addresses count up.",
+    )
     addresses: Addresses = Field(description="Of the interface, with prefix lengths: one of IPv4, one of IPv6, or both.")
     gateway: Gateways | None = Field(None, description="Default route, of one or both versions of IP.")
     routes: list[Route] = Field([], description="Further routes.")
@@ -58,14 +70,40 @@ class Station(StationParameters):
             raise ValueError(f"an interface with IPv6 has an MTU of 1280 or more (RFC 8200, section 5), not {self.mtu}")
         return self
 
-    def mac_of(self, name: str) -> str:
-        """What was said, or one that another station hardly has."""
-        said = f"{name} {' '.join(map(str, self.addresses))}"
-        return self.mac or ":".join(["02", *(f"{byte:02x}" for byte in hashlib.sha256(said.encode()).digest()[:5])])
+    @model_validator(mode="after")
+    def _check_hosts(self) -> Self:
+        if self.hosts is None:
+            return self
+        if self.mac is not None:
+            raise ValueError("`mac` is of one host, and there are `hosts`; leave one of them out")
+        for first in self.addresses:
+            last, network = first.ip + self.hosts - 1, first.network
+            end = network.broadcast_address if first.version == 4 and network.prefixlen < 31 else network.broadcast_address + 1
+            if last >= end:
+                raise ValueError(
+                    f"{self.hosts} hosts from {first} on do not fit into {network}, whose last is {end - 1}; "
+                    "write fewer hosts or a shorter prefix"
+                )
+        return self
 
-    def interface(self, name: str) -> dict[str, Any]:
-        """As the segment reads it."""
-        return {"mac": self.mac_of(name), "addresses": [str(address) for address in self.addresses], "mtu": self.mtu}
+    def host_names(self, name: str) -> list[str]:
+        """Of the hosts at this station."""
+        own = self.host or name
+        return [own] if self.hosts is None else [f"{own}-{number}" for number in range(1, self.hosts + 1)]
+
+    def interfaces(self, name: str) -> dict[str, dict[str, Any]]:
+        """Of each host, by its name, as the segment reads it."""
+        return {
+            host: self._interface(name if self.hosts is None else f"{name} {host}", number)
+            for number, host in enumerate(self.host_names(name))
+        }
+
+    def _interface(self, name: str, number: int) -> dict[str, Any]:
+        addresses = [str(ip_interface(f"{first.ip + number}/{first.network.prefixlen}")) for first in self.addresses]
+        said = f"{name} {' '.join(addresses)}"
+        # One that another interface hardly has.
+        made = ":".join(["02", *(f"{byte:02x}" for byte in hashlib.sha256(said.encode()).digest()[:5])])
+        return {"mac": self.mac or made, "addresses": addresses, "mtu": self.mtu}
 
     def all_routes(self) -> list[dict[str, str]]:
         """As the segment reads them."""
@@ -141,18 +179,30 @@ class Flow(BaseModel):
     #: What only some kinds of ends can be told, by application and role.
     KEYS: ClassVar = {
         ("datagrams", "sender"): {
-            *("destination", "source_port", "dscp", "start", "periods", "rate", "poisson", "payload", "recording", "resolve"),
+            *(
+                "destination",
+                "source_port",
+                "dscp",
+                "start",
+                "apart",
+                "periods",
+                "rate",
+                "poisson",
+                "payload",
+                "recording",
+                "resolve",
+            ),
         },
         ("datagrams", "receiver"): set[str](),
-        ("bulk", "sender"): {"destination", "source_port", "dscp", "start", "size", "until", "parallel", "tcp"},
+        ("bulk", "sender"): {"destination", "source_port", "dscp", "start", "apart", "size", "until", "parallel", "tcp"},
         ("bulk", "receiver"): {"tcp"},
-        ("web", "client"): {"destination", "dscp", "start", "until", "parallel", "pages", "count", "persistent", "tcp"},
+        ("web", "client"): {"destination", "dscp", "start", "apart", "until", "parallel", "pages", "count", "persistent", "tcp"},
         ("web", "server"): {"dscp", "pages", "tcp"},
     }
     ALL_HAVE: ClassVar = {"name", "host", "application", "role", "port"}
 
     name: str = Field(min_length=1, description="In statistics and journal.")
-    host: Name = Field(description="Whose end it is.")
+    host: Name = Field(description="Whose end it is; a name of many hosts: each of them has one, `FLOW-1` and so on.")
     application: Literal["datagrams", "bulk", "web"] = Field(
         description="UDP at given times; TCP as fast as it can; pages by HTTP/1.1."
     )
@@ -162,6 +212,9 @@ class Flow(BaseModel):
     source_port: int = Field(0, ge=0, le=65535, description="Sender: its own port; 0: any. Parallel connections count up.")
     dscp: Dscp = Field(0, description="All but receivers: differentiated services code point: name or number.")
     start: Time = Field(0.0, description="Sender, client: when it begins.")
+    apart: Annotated[float, Quantity(TIME, 0.0, 1e6)] = Field(
+        0.0, description="Sender, client: of many hosts each begins so much later than the one before."
+    )
     periods: list[tuple[Time, Time]] = Field([], description="Sender of datagrams: [from, until], counted from `start`.")
     rate: Annotated[float, Quantity(PACKET_RATE, 1e-6, 10e6)] | None = Field(None, description="Datagrams in periods.")
     poisson: bool = Field(False, description="Sender of datagrams: gaps in periods are exponential ones of that mean, not equal.")
@@ -184,6 +237,10 @@ class Flow(BaseModel):
     count: int | None = Field(None, ge=1, le=10**9, description="Client: how many pages at most.")
     persistent: bool = Field(True, description="Client: a connection serves more than one request.")
     tcp: Tcp = Field(Tcp(), description="Bulk, web: how TCP behaves at this end.")
+
+    def start_of(self, number: int) -> float:
+        """When it begins at that one of many hosts, counted from 0."""
+        return self.start + number * self.apart
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
@@ -214,6 +271,11 @@ class Flow(BaseModel):
     def _check_amount(self) -> Self:
         if self.role != "sender":
             return self
+        if self.source_port and self.source_port + self.parallel - 1 > MOST_PORT:
+            raise ValueError(
+                f"`source_port` {self.source_port} leaves no ports for {self.parallel} connections, whose ports count up to "
+                f"{MOST_PORT}; write a smaller one"
+            )
         if self.application == "bulk":
             if (self.size is None) == (self.until is None):
                 raise ValueError("a sender of bulk has either `size` or `until`; write one of them")
@@ -233,7 +295,7 @@ class Flow(BaseModel):
     def _as_segment_reads_it(self) -> dict[str, Any]:
         written = {"start": "start_s", "until": "until_s", "rate": "per_s"}
         values: dict[str, Any] = {name: getattr(self, name) for name in ("name", "host", "application", "role", "port")}
-        for name in sorted(self.KEYS[self.application, self.role] - {"tcp", "recording", "pages"}):
+        for name in sorted(self.KEYS[self.application, self.role] - {"apart", "tcp", "recording", "pages"}):
             values[written.get(name, name)] = getattr(self, name)
         if self.recording is not None:
             values["recording"] = str(self.recording)
@@ -259,38 +321,104 @@ class Parameters(Technology):
         """As the segment reads them: by name."""
         hosts: dict[str, Any] = {}
         for name, station in self.stations.items():
-            host = hosts.setdefault(station.host or name, {"interfaces": {}, "routes": [], "forwarding": False})
-            host["interfaces"][name] = station.interface(name)
-            host["routes"] += station.all_routes()
-            host["forwarding"] |= station.forwarding
+            for host, interface in station.interfaces(name).items():
+                written = hosts.setdefault(host, {"interfaces": {}, "routes": [], "forwarding": False})
+                written["interfaces"][name] = interface
+                written["routes"] += station.all_routes()
+                written["forwarding"] |= station.forwarding
         return hosts
+
+    @field_serializer("flows")
+    def _of_each_host(self, flows: list[Flow]) -> list[dict[str, Any]]:
+        """A flow of a station with many hosts is one of each of them, numbered as they are."""
+        written = []
+        for flow in flows:
+            values = flow.model_dump(mode="json")
+            hosts = self._group(flow.host)
+            for number, host in enumerate(hosts):
+                start = {"start_s": flow.start_of(number)} if "start_s" in values else {}
+                written.append({**values, **start, "name": f"{flow.name}-{number + 1}", "host": host})
+            written += [] if hosts else [values]
+        return written
+
+    def _group(self, name: str) -> list[str]:
+        """The hosts of all stations that have many of that name."""
+        many = (
+            station.host_names(own) for own, station in self.stations.items() if station.hosts and (station.host or own) == name
+        )
+        return max(many, key=len, default=[])
 
     @model_validator(mode="after")
     def _check_hosts(self) -> Self:
         owners: dict[Any, str] = {}
         for name, station in self.stations.items():
-            for key in (*(address.ip for address in station.addresses), station.mac_of(name)):
-                if key in owners:
-                    raise ValueError(f"stations {owners[key]} and {name} both have {key}; give one of them another")
-                owners[key] = name
+            for interface in station.interfaces(name).values():
+                for key in (*(text.partition("/")[0] for text in interface["addresses"]), interface["mac"]):
+                    if key in owners:
+                        raise ValueError(f"stations {owners[key]} and {name} both have {key}; give one of them another")
+                    owners[key] = name
+        if len(self.hosts) > MOST_HOSTS:
+            raise ValueError(f"{len(self.hosts)} hosts in one netbox, {MOST_HOSTS} are the most; put some into another netbox")
+        if both := next((host for host in self.hosts if self._group(host)), None):
+            raise ValueError(f"{both} is one host, and many by `hosts`; give one of them another name")
         for host, written in self.hosts.items():
-            networks = [
-                address.network
-                for name, station in self.stations.items()
-                if (station.host or name) == host
-                for address in station.addresses
-            ]
+            own = [ip_interface(text) for interface in written["interfaces"].values() for text in interface["addresses"]]
             for route in written["routes"]:
                 gateway = parse_address(route["gateway"])
-                if not any(gateway in network for network in networks):
+                if any(gateway == interface.ip for interface in own):
+                    raise ValueError(f"host {host}: gateway {gateway} is its own address; write that of a router")
+                if not any(gateway in interface.network for interface in own):
                     raise ValueError(f"host {host}: gateway {gateway} is in none of its networks; correct one of them")
         return self
 
     @model_validator(mode="after")
     def _check_flows(self) -> Self:
         for flow in self.flows:
-            if flow.host not in self.hosts:
-                near = difflib.get_close_matches(flow.host, self.hosts, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.hosts)}"
+            group = self._group(flow.host)
+            if not group and flow.host not in self.hosts:
+                names = [
+                    name for own, station in self.stations.items() for name in {station.host or own, *station.host_names(own)}
+                ]
+                near = difflib.get_close_matches(flow.host, names, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._told_hosts())}"
                 raise ValueError(f"flow {flow.name}: there is no host {flow.host}; {hint}")
+            if flow.apart and not group:
+                raise ValueError(f"flow {flow.name}: `apart` is of the flows of many hosts, and {flow.host} is one; leave it out")
+            last = flow.start_of(max(0, len(group) - 1))
+            if flow.until is not None and last >= flow.until:
+                raise ValueError(
+                    f"flow {flow.name}: the last of {len(group)} hosts begins at {last:g} s, and `until` is {flow.until:g} s; "
+                    "write a later one, or a shorter `apart`"
+                )
+        self._check_isolation()
+        connections = sum(max(1, len(self._group(flow.host))) * flow.parallel for flow in self.flows)
+        if connections > MOST_CONNECTIONS:
+            raise ValueError(
+                f"its flows are {connections} at once, {MOST_CONNECTIONS} are the most in one netbox; "
+                "put some into another netbox"
+            )
         return self
+
+    def _check_isolation(self) -> None:
+        """Hosts of one station do not reach each other: between them a transfer would take no time, and would never end."""
+        at = {
+            interface["addresses"][position].partition("/")[0]: (name, host)
+            for name, station in self.stations.items()
+            for host, interface in station.interfaces(name).items()
+            for position in range(len(interface["addresses"]))
+        }
+        for flow in self.flows:
+            name, other = at.get(flow.destination or "", ("", ""))
+            senders = self._group(flow.host) or [flow.host]
+            if other and name in {own for host in senders for own in self.hosts[host]["interfaces"]}:
+                raise ValueError(
+                    f"flow {flow.name}: {flow.destination} is at station {name}, too, whose hosts do not reach each other; "
+                    "have the other end at another station"
+                )
+
+    def _told_hosts(self) -> list[str]:
+        """Their names, those of many hosts as one."""
+        return [
+            f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+            for names in (station.host_names(name) for name, station in self.stations.items())
+        ]

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "port_device.h"
 
+#include "station_port.h"
+
 #include "ns3/channel.h"
 #include "ns3/traffic-control-layer.h"
 
@@ -12,19 +14,9 @@ namespace netboxit
 namespace
 {
 
-constexpr std::size_t FCS = 4;
 /// IEEE 802.3, 3.2.8, without FCS.
 constexpr std::size_t SMALLEST_FRAME = 60;
 constexpr std::size_t LARGEST_FRAME = ETHERNET_HEADER + 65535;
-/// IEEE 802.3, 3.2.6: from here on the field is a type, below a length.
-constexpr std::uint16_t LOWEST_TYPE = 0x0600;
-
-ns3::Mac48Address MacAt(Bytes frame, std::size_t at)
-{
-    ns3::Mac48Address address;
-    address.CopyFrom(frame.data() + at);
-    return address;
-}
 
 ns3::NetDevice::PacketType TypeOf(const ns3::Mac48Address& destination)
 {
@@ -42,58 +34,33 @@ ns3::TypeId PortDevice::GetTypeId()
 }
 
 PortDevice::PortDevice(StationId station,
-                       Frames& frames,
+                       StationPort& port,
                        ns3::Mac48Address address,
                        std::uint16_t mtu,
                        Ingress& ingress)
-    : m_station(station), m_frames(frames), m_address(address), m_mtu(mtu), m_ingress(ingress)
+    : m_station(station), m_port(port), m_address(address), m_mtu(mtu), m_ingress(ingress)
 {
 }
 
-void PortDevice::Receive(Bytes frame)
+Finding PortDevice::Take(const EthernetPacket& packet)
 {
-    ++m_counters.received;
-    m_counters.receivedBytes += frame.size() + FCS;
-    if (!Count(frame.size() < ETHERNET_HEADER || frame.size() > LARGEST_FRAME ? Finding::Malformed : Finding::Good))
+    if (const auto finding = m_ingress.Admit(packet.etherType, packet.bytes); finding != Finding::Good)
     {
-        return;
+        return finding;
     }
-    const auto destination = MacAt(frame, 0);
-    const auto source = MacAt(frame, 6);
-    const auto etherType = BigEndian16(frame, 12);
-    if (destination != m_address && !destination.IsGroup())
+    if (m_ingress.Divert(m_station, packet.source, packet.etherType, packet.bytes))
     {
-        ++m_counters.otherHost;
-        return;
-    }
-    const bool readable = etherType >= LOWEST_TYPE && !source.IsGroup();
-    const auto checked = readable ? CheckPacket(etherType, frame.subspan(ETHERNET_HEADER))
-                                  : CheckedPacket{source.IsGroup() ? Finding::Malformed : Finding::Unsupported, {}};
-    if (!Count(checked.finding) || !Count(m_ingress.Admit(etherType, checked.packet)))
-    {
-        return;
-    }
-    if (m_ingress.Divert(m_station, source, etherType, checked.packet))
-    {
-        return;
+        return Finding::Good;
     }
     // Past ns3::Node, which takes packets from an event in its own context only, and forgets the kind of the destination.
     m_node->GetObject<ns3::TrafficControlLayer>()->Receive(
         this,
-        ns3::Create<ns3::Packet>(checked.packet.data(), static_cast<std::uint32_t>(checked.packet.size())),
-        etherType,
-        source,
-        destination,
-        TypeOf(destination));
-}
-
-/// True when it is good.
-bool PortDevice::Count(Finding finding)
-{
-    m_counters.malformed += finding == Finding::Malformed;
-    m_counters.unsupported += finding == Finding::Unsupported;
-    m_counters.overLimit += finding == Finding::OverLimit;
-    return finding == Finding::Good;
+        ns3::Create<ns3::Packet>(packet.bytes.data(), static_cast<std::uint32_t>(packet.bytes.size())),
+        packet.etherType,
+        packet.source,
+        packet.destination,
+        TypeOf(packet.destination));
+    return Finding::Good;
 }
 
 bool PortDevice::Send(ns3::Ptr<ns3::Packet> packet, const ns3::Address& destination, std::uint16_t etherType)
@@ -110,7 +77,7 @@ bool PortDevice::SendFrom(ns3::Ptr<ns3::Packet> packet,
     // ns-3 may answer a neighbour whose address it does not know yet.
     if (!m_carrier || length > m_mtu || !ns3::Mac48Address::IsMatchingType(destination))
     {
-        ++m_counters.sendDrops;
+        m_port.CountSendDrop();
         return false;
     }
     // On the stack: what is sent may come back as another frame before this call is over.
@@ -127,14 +94,7 @@ bool PortDevice::SendFrom(ns3::Ptr<ns3::Packet> packet,
         std::fill(frame + size, frame + SMALLEST_FRAME, std::uint8_t{0});
         size = SMALLEST_FRAME;
     }
-    if (!m_frames.Emit(m_station, Bytes(frame, size)))
-    {
-        ++m_counters.sendDrops;
-        return false;
-    }
-    ++m_counters.sent;
-    m_counters.sentBytes += size + FCS;
-    return true;
+    return m_port.Send(Bytes(frame, size));
 }
 
 void PortDevice::SetIfIndex(std::uint32_t index)

@@ -14,23 +14,21 @@
 namespace netboxit
 {
 
-/// A station as an Ethernet interface of a host: Ethernet II frames, padded to the minimum as they leave, without a queue.
+class StationPort;
+
+/// What an Ethernet frame has for a host, when its headers have been checked.
+struct EthernetPacket
+{
+    ns3::Mac48Address source;
+    ns3::Mac48Address destination;
+    std::uint16_t etherType;
+    Bytes bytes; ///< without the padding of the frame
+};
+
+/// An Ethernet interface of a host, at a station: Ethernet II frames, padded to the minimum as they leave, without a queue.
 class PortDevice : public ns3::NetDevice
 {
   public:
-    struct Counters
-    {
-        std::uint64_t received{};
-        std::uint64_t receivedBytes{}; ///< with FCS, as all bytes here
-        std::uint64_t sent{};
-        std::uint64_t sentBytes{};
-        std::uint64_t sendDrops{};   ///< the netbox was full, the frame longer than its port's MTU, or no carrier
-        std::uint64_t otherHost{};   ///< for another MAC address
-        std::uint64_t malformed{};
-        std::uint64_t unsupported{};
-        std::uint64_t overLimit{};   ///< a table of the host was full
-    };
-
     /// What stands behind the frame check, and takes what is good.
     class Ingress
     {
@@ -43,7 +41,7 @@ class PortDevice : public ns3::NetDevice
 
     static ns3::TypeId GetTypeId();
 
-    PortDevice(StationId station, Frames& frames, ns3::Mac48Address address, std::uint16_t mtu, Ingress& ingress);
+    PortDevice(StationId station, StationPort& port, ns3::Mac48Address address, std::uint16_t mtu, Ingress& ingress);
 
     /// Without a carrier nothing leaves.
     void SetCarrier(bool carrier)
@@ -51,18 +49,8 @@ class PortDevice : public ns3::NetDevice
         m_carrier = carrier;
     }
 
-    /// A frame that came in at the port.
-    void Receive(Bytes frame);
-
-    const Counters& Count() const
-    {
-        return m_counters;
-    }
-
-    void Reset()
-    {
-        m_counters = {};
-    }
+    /// Good: the host has it.
+    Finding Take(const EthernetPacket& packet);
 
     void SetIfIndex(std::uint32_t index) override;
     std::uint32_t GetIfIndex() const override;
@@ -96,17 +84,14 @@ class PortDevice : public ns3::NetDevice
     void DoDispose() override;
 
   private:
-    bool Count(Finding finding);
-
     StationId m_station;
-    Frames& m_frames;
+    StationPort& m_port;
     ns3::Mac48Address m_address;
     std::uint16_t m_mtu;
     Ingress& m_ingress;
     std::uint32_t m_index{0};
     bool m_carrier{true};
     ns3::Ptr<ns3::Node> m_node;
-    Counters m_counters;
 };
 
 } // namespace netboxit

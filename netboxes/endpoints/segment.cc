@@ -160,14 +160,19 @@ class EndpointsSegment : public Segment, public CarrierObserver
 
     std::vector<std::string> m_names;
     Frames& m_frames;
+    std::deque<StationPort> m_ports; ///< by station
     std::deque<Host> m_hosts;
-    std::vector<Host*> m_hostOf; ///< by station
+    std::vector<std::vector<Host*>> m_hostsAt; ///< by station
     std::vector<NamedFlow> m_flows;
 };
 
 EndpointsSegment::EndpointsSegment(const SegmentSetup& setup)
-    : m_names(setup.stations), m_frames(setup.frames), m_hostOf(setup.stations.size(), nullptr)
+    : m_names(setup.stations), m_frames(setup.frames), m_hostsAt(setup.stations.size())
 {
+    for (StationId station = 0; station < m_names.size(); ++station)
+    {
+        m_ports.emplace_back(station, m_frames);
+    }
     ns3::GlobalValue::Bind("ChecksumEnabled", ns3::BooleanValue(true));
     try
     {
@@ -191,24 +196,17 @@ void EndpointsSegment::MakeHosts(const Json& hosts, const SegmentSetup& setup)
     for (const auto& [name, json] : hosts.items())
     {
         const auto configuration = ReadHost(name, json, m_names);
-        for (const auto& interface : configuration.interfaces)
-        {
-            if (m_hostOf[interface.station] != nullptr)
-            {
-                Refuse("hosts." + name, "station " + m_names[interface.station] + " is another host's; a station is of one host");
-            }
-        }
         auto& host = m_hosts.emplace_back(
-            configuration, m_frames, setup.announcements, FIRST_STREAM + STREAMS_OF_HOST * static_cast<std::int64_t>(m_hosts.size()));
+            configuration, m_ports, setup.announcements, FIRST_STREAM + STREAMS_OF_HOST * static_cast<std::int64_t>(m_hosts.size()));
         for (const auto& interface : configuration.interfaces)
         {
-            m_hostOf[interface.station] = &host;
+            m_hostsAt[interface.station].push_back(&host);
         }
     }
-    const auto without = std::ranges::find(m_hostOf, nullptr);
-    if (without != m_hostOf.end())
+    const auto without = std::ranges::find_if(m_hostsAt, &std::vector<Host*>::empty);
+    if (without != m_hostsAt.end())
     {
-        Refuse("hosts", "station " + m_names[static_cast<std::size_t>(without - m_hostOf.begin())] +
+        Refuse("hosts", "station " + m_names[static_cast<std::size_t>(without - m_hostsAt.begin())] +
                             " is no host's; make it an interface of one");
     }
 }
@@ -243,7 +241,7 @@ void EndpointsSegment::MakeFlows(const Json& flows, const SegmentSetup& setup)
 
 void EndpointsSegment::Transmit(StationId from, Destination, const Frame& frame)
 {
-    m_hostOf[from]->Receive(from, m_frames.Read(frame.slot));
+    m_ports[from].Receive(m_frames.Read(frame.slot));
     m_frames.Absorb(frame.slot);
 }
 
@@ -255,31 +253,33 @@ void EndpointsSegment::Set(std::string_view parameter, const Json&)
 Json EndpointsSegment::Read() const
 {
     Json stations = Json::object();
+    for (StationId station = 0; station < m_ports.size(); ++station)
+    {
+        const auto& counters = m_ports[station].Count();
+        stations[m_names[station]] = {{"received", counters.received},
+                                      {"received_bytes", counters.receivedBytes},
+                                      {"sent", counters.sent},
+                                      {"sent_bytes", counters.sentBytes},
+                                      {"send_drops", counters.sendDrops},
+                                      {"other_host", counters.otherHost},
+                                      {"malformed", counters.malformed},
+                                      {"unsupported", counters.unsupported},
+                                      {"over_limit", counters.overLimit}};
+    }
     Json hosts = Json::object();
     for (const auto& host : m_hosts)
     {
         hosts[host.Name()] = host.Read();
-        for (std::size_t device = 0; device < host.Devices().size(); ++device)
-        {
-            const auto& counters = host.Devices()[device]->Count();
-            stations[m_names[host.Stations()[device]]] = {{"received", counters.received},
-                                                          {"received_bytes", counters.receivedBytes},
-                                                          {"sent", counters.sent},
-                                                          {"sent_bytes", counters.sentBytes},
-                                                          {"send_drops", counters.sendDrops},
-                                                          {"other_host", counters.otherHost},
-                                                          {"malformed", counters.malformed},
-                                                          {"unsupported", counters.unsupported},
-                                                          {"over_limit", counters.overLimit}};
-        }
     }
     auto flows = Json::array();
     for (const auto& [description, flow] : m_flows)
     {
-        flows.push_back(description);
-        flows.back().update(flow->Read());
+        auto values = flow->Read();
+        values.update(description);
+        flows.push_back(std::move(values));
     }
-    return {{"stations", stations}, {"hosts", hosts}, {"flows", flows}};
+    // A run asks each second, and frames wait meanwhile: nothing of a thousand connections is copied.
+    return {{"stations", std::move(stations)}, {"hosts", std::move(hosts)}, {"flows", std::move(flows)}};
 }
 
 void EndpointsSegment::Prepare()
@@ -300,6 +300,10 @@ void EndpointsSegment::Begin()
 
 void EndpointsSegment::Reset()
 {
+    for (auto& port : m_ports)
+    {
+        port.Reset();
+    }
     for (auto& host : m_hosts)
     {
         host.Reset();
@@ -317,7 +321,10 @@ bool EndpointsSegment::Ready() const
 
 void EndpointsSegment::SetCarrier(StationId station, bool carrier)
 {
-    m_hostOf[station]->SetCarrier(station, carrier);
+    for (auto* const host : m_hostsAt[station])
+    {
+        host->SetCarrier(station, carrier);
+    }
 }
 
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)

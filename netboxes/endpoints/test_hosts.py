@@ -14,6 +14,7 @@ from netboxes.endpoints.endpoints_under_test import (
     FAR_MAC,
     FARTHER,
     HOST,
+    LISTENS,
     OTHER,
     PEER,
     ROUTER,
@@ -22,6 +23,7 @@ from netboxes.endpoints.endpoints_under_test import (
     flow,
     frames,
     host,
+    interface,
     is_right,
     needs_tshark,
     packets,
@@ -31,6 +33,7 @@ from netboxes.endpoints.endpoints_under_test import (
     solicitation,
 )
 from netboxes.engine.virtual import (
+    BROADCAST,
     address,
     checksum,
     ethernet,
@@ -50,6 +53,51 @@ def test_an_arp_request_is_answered() -> None:
 
 def test_a_request_for_another_host_is_not_answered() -> None:
     assert run("endpoints", ["a"], host(), {"a": [(1.0, arp(1, PEER, OTHER))]}).received["a"] == []
+
+
+#: Hosts 1 and 3 at one station.
+BOTH = {
+    "hosts": {
+        name: {"interfaces": {"a": interface(number, f"10.0.0.{number}/24", f"fd00::{number}/64")}}
+        for name, number in (("h", HOST), ("i", OTHER))
+    }
+}
+
+
+def test_each_host_of_a_station_answers_for_itself_alone() -> None:
+    asked = [
+        (0.0, arp(1, PEER, HOST)),
+        (0.1, arp(1, PEER, OTHER)),
+        (0.2, arp(1, PEER, 7)),
+        (0.3, solicitation(b"\x01\x01" + mac(PEER))),
+    ]
+    ran = run("endpoints", ["a"], BOTH, {"a": [*asked, (0.4, ping(PEER, OTHER)), (0.5, arp(2, PEER, OTHER))]})
+    assert ran.received["a"][:2] == [(0.0, arp(2, HOST, PEER)), (0.1, arp(2, OTHER, PEER))]
+    [(when, advertisement)] = packets(ran, 0x86DD)
+    assert (when, advertisement[6:12], advertisement[62:78]) == (0.3, mac(HOST), address(HOST, 6).packed)
+    [(when, reply)] = packets(ran)
+    assert (when, reply[:12], reply[26:30]) == (0.5, mac(PEER) + mac(OTHER), address(OTHER, 4).packed)
+    assert counters(ran).items() >= {"received": 6, "sent": 5, "other_host": 1, "malformed": 0, "unsupported": 0}.items()
+
+
+def test_hosts_of_one_station_do_not_reach_each_other() -> None:
+    """RFC 5517, 3: isolated ports."""
+    flows = [{"host": "h", **sender(destination="10.0.0.3")}, {"host": "i", **LISTENS[1]}]
+    ran = run("endpoints", ["a"], {**BOTH, "flows": flows}, {}, duration_s=3.0)
+    # Each is a question by broadcast for the other one's address (RFC 826).
+    assert {(frame[:14], frame[20:32], frame[38:42]) for frame in frames(ran)} == {
+        (BROADCAST + mac(HOST) + b"\x08\x06", b"\0\1" + mac(HOST) + address(HOST, 4).packed, address(OTHER, 4).packed)
+    }
+    assert flow(ran, 1)["received"] == 0
+
+
+def test_a_broadcast_is_every_hosts_and_counted_once() -> None:
+    wrong = bytearray(udp(PEER, HOST))
+    wrong[:6] = BROADCAST
+    wrong[25] ^= 1
+    ran = run("endpoints", ["a"], BOTH, {"a": [(0.0, bytes(wrong)), (0.1, ethernet(mac(PEER), BROADCAST, 0x88CC, bytes(50)))]})
+    assert counters(ran).items() >= {"received": 2, "malformed": 1, "unsupported": 1}.items()
+    assert frames(ran) == []
 
 
 @pytest.mark.parametrize("size", [0, 1, 56, 255])

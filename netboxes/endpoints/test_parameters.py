@@ -41,6 +41,10 @@ from testbed.description.topology_file import load
         (host(bulk("sender", size=1, tcp={"variant": "cubik"})), r'flows\[0\].tcp.variant: is "cubik"; there are newreno'),
         (host(bulk("sender")), "either a size or until_s"),
         (host(bulk("receiver"), bulk("receiver")), "another flow of host h has port 5001"),
+        (
+            {"hosts": {name: {"interfaces": {"a": interface(1, f"10.0.0.{name}/24")}} for name in ("1", "2")}},
+            "two hosts of one station have the MAC address 02:",
+        ),
     ],
 )
 def test_a_netbox_refuses_a_configuration_with_its_place(change: dict[str, Any], message: str) -> None:
@@ -48,6 +52,7 @@ def test_a_netbox_refuses_a_configuration_with_its_place(change: dict[str, Any],
         run("endpoints", ["a"], change, {}, duration_s=0.1)
 
 
+LISTENING = {"name": "r", "role": "receiver", "application": "bulk", "port": 5001}
 SENDS = {"name": "f", "host": "a", "role": "sender", "destination": "10.0.0.2", "port": 5001}
 
 
@@ -64,11 +69,65 @@ SENDS = {"name": "f", "host": "a", "role": "sender", "destination": "10.0.0.2", 
         ({"stations": {"a": {"addresses": "10.0.0.1/24", "gateway": "10.0.1.2"}}}, "in none of its networks"),
         ({"stations": {"a": {"addresses": "10.0.0.1/24"}, "b": {"addresses": "10.0.0.1/24"}}}, "both have 10.0.0.1"),
         ({"stations": {"a": {"addresses": "fd00::1/64", "mtu": 1000}}}, "1280 or more"),
+        ({"stations": {"a": {"addresses": "10.0.0.1/24", "gateway": "10.0.0.1"}}}, "its own address"),
+        ({"flows": [{**SENDS, "application": "bulk", "size": "1 MB", "source_port": 65535, "parallel": 2}]}, "leaves no ports"),
+        ({"flows": [{**SENDS, "application": "bulk", "size": "1 MB", "apart": "1 ms"}]}, "`apart` is of the flows of many hosts"),
     ],
 )
 def test_what_makes_no_sense_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Parameters.model_validate({"stations": STATIONS, **parameters})
+
+
+#: Many hosts at one station, and what each of them sends.
+MANY = {"hosts": 100, "addresses": ["10.0.0.1/16", "fd00::1/64"]}
+EACH = {**SENDS, "application": "bulk", "until": "9 s", "destination": "10.0.255.1"}
+
+
+@pytest.mark.parametrize(
+    ("station", "more", "flow", "message"),
+    [
+        ({"hosts": 10_000}, {}, {}, "less than or equal to 1000"),
+        ({"hosts": 0}, {}, {}, "greater than or equal to 1"),
+        (
+            {"addresses": "10.0.0.1/26"},
+            {},
+            {},
+            "100 hosts from 10.0.0.1/26 on do not fit into 10.0.0.0/26, whose last is 10.0.0.62",
+        ),
+        ({"addresses": "fd00::1/122"}, {}, {}, "whose last is fd00::3f"),
+        ({"mac": "02:00:00:00:00:01"}, {}, {}, "`mac` is of one host"),
+        ({"gateway": "10.0.0.7"}, {}, {}, "host a-7: gateway 10.0.0.7 is its own address"),
+        ({}, {"b": {"addresses": "10.0.0.100/16"}}, {}, "stations a and b both have 10.0.0.100"),
+        ({}, {"b": {"addresses": "10.1.0.1/16", "hosts": 901}}, {}, "1001 hosts in one netbox, 1000 are the most"),
+        ({}, {"b": {"addresses": "10.1.0.1/16", "host": "a"}}, {}, "a is one host, and many by `hosts`"),
+        ({}, {}, {"parallel": 21}, "2100 at once, 2000 are the most"),
+        ({}, {}, {"destination": "10.0.0.5"}, "10.0.0.5 is at station a, too, whose hosts do not reach each other"),
+        ({}, {}, {"apart": "100 ms"}, "the last of 100 hosts begins at 9.9 s, and `until` is 9 s"),
+        ({}, {}, {"host": "a-101"}, "did you mean a-1"),
+        ({}, {}, {"host": "else"}, "there are a-1 to a-100"),
+    ],
+)
+def test_many_hosts_that_cannot_be_are_refused(
+    station: dict[str, Any], more: dict[str, Any], flow: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        Parameters.model_validate({"stations": {"a": {**MANY, **station}, **more}, "flows": [{**EACH, **flow}]})
+
+
+def test_many_hosts_have_addresses_that_count_up_and_a_flow_each() -> None:
+    flows = [{**EACH, "start": "1 s", "apart": "10 ms"}, {**EACH, "name": "g", "host": "a-7"}, {**LISTENING, "host": "b"}]
+    stations = {"a": MANY, "b": {"addresses": "10.1.0.1/16"}}
+    parameters = Parameters.model_validate({"stations": stations, "flows": flows}).model_dump(mode="json")
+    hosts = parameters["hosts"]
+    assert list(hosts) == [*(f"a-{number}" for number in range(1, 101)), "b"]
+    assert hosts["a-1"]["interfaces"]["a"]["addresses"] == ["10.0.0.1/16", "fd00::1/64"]
+    assert hosts["a-100"]["interfaces"]["a"]["addresses"] == ["10.0.0.100/16", "fd00::64/64"]
+    assert len({interface["mac"] for each in hosts.values() for interface in each["interfaces"].values()}) == 101
+    written = [(each["name"], each["host"], each.get("start_s")) for each in parameters["flows"]]
+    assert written[:2] == [("f-1", "a-1", 1.0), ("f-2", "a-2", 1.01)]
+    assert written[99:] == [("f-100", "a-100", pytest.approx(1.99)), ("g", "a-7", 0.0), ("r", "b", None)]
+    assert not any("apart" in each for each in parameters["flows"])
 
 
 def test_a_file_says_the_same_as_the_configuration() -> None:
@@ -108,11 +167,11 @@ def test_a_netbox_reads_what_a_file_says() -> None:
     assert [one["role"] for one in ran.statistics["segment"]["flows"]] == ["sender", "sender", "receiver", "receiver"]
 
 
-def test_the_readmes_example_is_a_topology(tmp_path: Path) -> None:
-    example = re.search(r"((?: {4}.*\n)+)", (Path(__file__).parent / "README.md").read_text())
-    assert example
-    (tmp_path / "example.yaml").write_text("name: example\n" + textwrap.dedent(example[1]))
-    try:
-        assert "link" in load(tmp_path / "example.yaml").netboxes
-    except NetBoxITError as error:
-        pytest.fail(str(error))
+def test_the_readmes_examples_are_topologies(tmp_path: Path) -> None:
+    examples = re.findall(r"((?: {4}.*\n)+)", (Path(__file__).parent / "README.md").read_text())[:2]
+    for example in examples:
+        (tmp_path / "example.yaml").write_text("name: example\n" + textwrap.dedent(example))
+        try:
+            assert len(load(tmp_path / "example.yaml").netboxes) == 3
+        except NetBoxITError as error:
+            pytest.fail(str(error))
