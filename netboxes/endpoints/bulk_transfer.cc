@@ -3,8 +3,6 @@
 
 #include "tcp_variants.h"
 
-#include "ns3/inet-socket-address.h"
-#include "ns3/inet6-socket-address.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-tx-buffer.h"
 
@@ -54,16 +52,20 @@ void BulkTransfer::Start(std::int64_t began)
                                      m_place.host.MtuTowards(destination),
                                      m_place.randomStream + m_number);
     const auto ownPort = static_cast<std::uint16_t>(sourcePort == 0 ? 0 : sourcePort + m_number);
-    const ns3::Address own = destination.isIpv6
-                                 ? ns3::Address(ns3::Inet6SocketAddress(ns3::Ipv6Address::GetAny(), ownPort))
-                                 : ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), ownPort);
     m_connection->SetConnectCallback(ns3::MakeCallback(&BulkTransfer::Connected, this),
                                      ns3::MakeCallback(&BulkTransfer::Failed, this));
     m_connection->SetCloseCallbacks(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>(),
                                     ns3::MakeCallback(&BulkTransfer::Failed, this));
     m_connection->SetSendCallback(ns3::MakeCallback(&BulkTransfer::Feed, this));
     m_connection->SetAcknowledgementHandler([this] { LookForCompletion(); });
-    if (ownPort != 0 && m_connection->Bind(own) != 0)
+    const auto own = m_place.host.SourceTowards(destination);
+    if (!own)
+    {
+        Fail("no route");
+        return;
+    }
+    // With the address: ns-3 gives a port a second time to who binds it to none, and ends the process when a segment comes.
+    if (ownPort != 0 && m_connection->Bind(own->Socket(ownPort)) != 0)
     {
         Fail("source port " + std::to_string(ownPort) + " is in use");
         return;

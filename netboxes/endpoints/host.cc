@@ -51,6 +51,33 @@ std::uint32_t MaskOf(unsigned length)
     return length == 0 ? 0 : 0xffffffffU << (32 - length);
 }
 
+/// None: there is no route, or the destination is of the other version of IP.
+ns3::Ptr<ns3::Ipv4Route> RouteTo(const ns3::Ptr<ns3::Node>& node, const IpAddress& destination)
+{
+    if (destination.isIpv6)
+    {
+        return nullptr;
+    }
+    ns3::Socket::SocketErrno error{};
+    ns3::Ipv4Header header;
+    header.SetDestination(destination.Ipv4());
+    return node->GetObject<ns3::Ipv4>()->GetRoutingProtocol()->RouteOutput(
+        ns3::Create<ns3::Packet>(), header, nullptr, error);
+}
+
+ns3::Ptr<ns3::Ipv6Route> RouteTo6(const ns3::Ptr<ns3::Node>& node, const IpAddress& destination)
+{
+    const auto ipv6 = node->GetObject<ns3::Ipv6>();
+    if (!destination.isIpv6 || !ipv6)
+    {
+        return nullptr;
+    }
+    ns3::Socket::SocketErrno error{};
+    ns3::Ipv6Header header;
+    header.SetDestination(destination.Ipv6());
+    return ipv6->GetRoutingProtocol()->RouteOutput(ns3::Create<ns3::Packet>(), header, nullptr, error);
+}
+
 ns3::Ptr<ns3::RandomVariableStream> Zero()
 {
     return ns3::CreateObject<ns3::ConstantRandomVariable>();
@@ -353,20 +380,32 @@ std::uint32_t Host::InterfaceTowards(const IpAddress& gateway) const
 
 std::uint16_t Host::MtuTowards(const IpAddress& destination) const
 {
-    ns3::Socket::SocketErrno error{};
-    if (destination.isIpv6 && m_hasIpv6)
+    ns3::Ptr<ns3::NetDevice> device;
+    if (const auto route = RouteTo6(m_node, destination); route)
     {
-        ns3::Ipv6Header header;
-        header.SetDestination(destination.Ipv6());
-        const auto route = m_node->GetObject<ns3::Ipv6>()->GetRoutingProtocol()->RouteOutput(
-            ns3::Create<ns3::Packet>(), header, nullptr, error);
-        return route ? route->GetOutputDevice()->GetMtu() : m_devices.front()->GetMtu();
+        device = route->GetOutputDevice();
     }
-    ns3::Ipv4Header header;
-    header.SetDestination(destination.Ipv4());
-    const auto route = m_node->GetObject<ns3::Ipv4>()->GetRoutingProtocol()->RouteOutput(
-        ns3::Create<ns3::Packet>(), header, nullptr, error);
-    return route ? route->GetOutputDevice()->GetMtu() : m_devices.front()->GetMtu();
+    else if (const auto route4 = RouteTo(m_node, destination); route4)
+    {
+        device = route4->GetOutputDevice();
+    }
+    return device ? device->GetMtu() : m_devices.front()->GetMtu();
+}
+
+std::optional<IpAddress> Host::SourceTowards(const IpAddress& destination) const
+{
+    IpAddress source{.isIpv6 = destination.isIpv6};
+    if (const auto route = RouteTo6(m_node, destination); route)
+    {
+        route->GetSource().GetBytes(source.bytes.data());
+        return source;
+    }
+    if (const auto route = RouteTo(m_node, destination); route)
+    {
+        route->GetSource().Serialize(source.bytes.data());
+        return source;
+    }
+    return std::nullopt;
 }
 
 Json Host::Read() const

@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace netboxit
@@ -100,6 +101,8 @@ class Host : public OspfRouter::Computer
 
     /// The MTU of the interface by which packets to `destination` leave, the first one's when there is no route.
     std::uint16_t MtuTowards(const IpAddress& destination) const;
+    /// The address that packets to `destination` leave with; none without a route.
+    std::optional<IpAddress> SourceTowards(const IpAddress& destination) const;
 
     Json Read() const;
     void Reset();

@@ -200,6 +200,14 @@ def test_mathis_law(tmp_path: Path) -> None:
     assert rate == pytest.approx(1448 / rtt * (1.5 / loss) ** 0.5, rel=0.2)
 
 
+def test_a_port_is_of_one_flow_of_a_host_at_a_time(tmp_path: Path) -> None:
+    """RFC 9293, 3.3.1: a connection is known by its addresses and ports."""
+    flows = [bulk("sender", size=1000, source_port=6000), bulk("sender", size=1000, source_port=6000)]
+    ends = pair(tmp_path, flows, [bulk("receiver")])["left"]["flows"]
+    assert [end["connections"][0]["failure"] for end in ends] == [None, "source port 6000 is in use"]
+    assert [end["acknowledged"] for end in ends] == [1000, 0]
+
+
 def test_parallel_connections_share_and_stop_in_time(tmp_path: Path) -> None:
     ran = pair(tmp_path, [bulk("sender", until_s=5, parallel=4, source_port=6000)], [bulk("receiver")], duration_s=10.0)
     connections = ran["left"]["flows"][0]["connections"]
