@@ -107,7 +107,11 @@ Json BulkSender::Read() const
         acknowledged += connections.back().at("acknowledged").get<std::uint64_t>();
         retransmissions += connections.back().value("retransmissions", std::uint64_t{0});
     }
-    return {{"acknowledged", acknowledged}, {"retransmissions", retransmissions}, {"connections", std::move(connections)}};
+    Json values;
+    values["acknowledged"] = acknowledged;
+    values["retransmissions"] = retransmissions;
+    values["connections"] = std::move(connections);
+    return values;
 }
 
 } // namespace netboxit

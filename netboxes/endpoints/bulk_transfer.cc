@@ -178,11 +178,11 @@ double BulkTransfer::Now() const
 Json BulkTransfer::Read() const
 {
     Json values = m_connection ? m_connection->Read() : Json::object();
-    values.update({{"acknowledged", Acknowledged()},
-                   {"started_s", OrNull(m_started)},
-                   {"connected_s", OrNull(m_connected)},
-                   {"completed_s", OrNull(m_completed)},
-                   {"failure", m_failure.empty() ? Json() : Json(m_failure)}});
+    values["acknowledged"] = Acknowledged();
+    values["started_s"] = OrNull(m_started);
+    values["connected_s"] = OrNull(m_connected);
+    values["completed_s"] = OrNull(m_completed);
+    values["failure"] = m_failure.empty() ? Json() : Json(m_failure);
     return values;
 }
 

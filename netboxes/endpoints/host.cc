@@ -410,7 +410,10 @@ std::optional<IpAddress> Host::SourceTowards(const IpAddress& destination) const
 
 Json Host::Read() const
 {
-    Json read{{"forwarded", m_forwarded}, {"malformed", m_drops.malformed}, {"unsupported", m_drops.unsupported}};
+    Json read;
+    read["forwarded"] = m_forwarded;
+    read["malformed"] = m_drops.malformed;
+    read["unsupported"] = m_drops.unsupported;
     if (m_ospf)
     {
         auto neighbours = Json::array();

@@ -278,7 +278,8 @@ Json EndpointsSegment::Read() const
         values.update(description);
         flows.push_back(std::move(values));
     }
-    // A run asks each second, and frames wait meanwhile: nothing of a thousand connections is copied.
+    // A run asks each second, and frames wait meanwhile: nothing of a thousand connections is copied, and members are
+    // assigned, which takes less than lists of pairs do.
     return {{"stations", std::move(stations)}, {"hosts", std::move(hosts)}, {"flows", std::move(flows)}};
 }
 
