@@ -14,9 +14,6 @@ namespace netboxit
 namespace
 {
 
-/// Default of tcp_wmem.
-constexpr std::uint32_t LEAST_BACKLOG = 16384;
-
 Json OrNull(const std::optional<double>& value)
 {
     return value ? Json(*value) : Json();
@@ -124,18 +121,14 @@ void BulkTransfer::Fail(const std::string& reason)
         "flow_failed", std::nullopt, {{"flow", m_place.name}, {"connection", m_number}, {"reason", reason}});
 }
 
-void BulkTransfer::Feed(ns3::Ptr<ns3::Socket> socket, std::uint32_t room)
+void BulkTransfer::Feed(ns3::Ptr<ns3::Socket> socket, std::uint32_t)
 {
     if (m_stopped)
     {
         return;
     }
-    // No more waits, so that the end of a transfer is not far behind the time at which it stops.
-    const auto wanted = std::max(LEAST_BACKLOG, m_connection->UsefulBacklog());
-    const auto backlog = m_connection->GetTxBuffer()->Size();
-    room = std::min(room, wanted - std::min(wanted, backlog));
     const auto left = m_configuration.size ? *m_configuration.size - m_offered : UINT64_MAX;
-    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(room, left));
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(m_connection->UsefulRoom(), left));
     // A packet of zeros without bytes, so that a buffer takes no memory for them.
     if (length > 0 && socket->Send(ns3::Create<ns3::Packet>(length)) >= 0)
     {

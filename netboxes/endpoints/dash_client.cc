@@ -23,8 +23,7 @@ using Representations = std::vector<DashClientConfiguration::Representation>;
 
 std::string ReadPath(const Section& section, const std::string& key, const Json& value)
 {
-    if (!value.is_string() || !value.get_ref<const std::string&>().starts_with('/') ||
-        value.get_ref<const std::string&>().find_first_of(" \r\n") != std::string::npos)
+    if (!value.is_string() || !http::IsPath(value.get_ref<const std::string&>()))
     {
         section.Refuse(key, "is " + value.dump() + "; write a path like \"/1.m4s\"");
     }
@@ -86,11 +85,11 @@ RateAdaptation::Rule ReadRule(Section& configuration)
 
 std::unique_ptr<Flow> MakeDashClient(const FlowPlace& place, Section& configuration)
 {
-    const auto address = configuration.Text("destination");
+    const auto server = ReadDestination(configuration, place.host);
     const auto port = ReadPort(configuration, "port", 1);
-    DashClientConfiguration read{.server = ReadDestination(configuration, place.host),
+    DashClientConfiguration read{.server = server,
                                  .port = port,
-                                 .authority = (address.find(':') != std::string::npos ? "[" + address + "]" : address) + ":" + std::to_string(port),
+                                 .authority = http::Authority(server, port),
                                  .trafficClass = ReadTrafficClass(configuration),
                                  .start = ReadTime(configuration, "start_s", 0),
                                  .until = ReadTime(configuration, "until_s", 0),
@@ -227,8 +226,7 @@ void DashClient::Fail(const std::string& reason)
 void DashClient::Get(Fetching what, const std::string& path)
 {
     m_fetching = what;
-    m_header.clear();
-    m_inHeader = true;
+    m_reply = {};
     m_requested = Now();
     const auto text = http::WriteRequest(path, m_configuration.authority, false, 0);
     const auto data =
@@ -253,51 +251,22 @@ void DashClient::Take(ns3::Ptr<ns3::Socket> socket)
             Fail("a reply that nobody asked for");
             return;
         }
-        if (m_inHeader && !TakeHeader(data))
+        const auto before = m_reply.Received();
+        if (!m_reply.Take(*data))
         {
-            continue;
-        }
-        if (data->GetSize() > m_left)
-        {
-            Fail("more than the reply's length");
+            Fail(m_reply.Failure());
             return;
         }
-        m_left -= data->GetSize();
-        m_received += data->GetSize();
-        if (m_left == 0)
+        m_received += m_reply.Received() - before;
+        if (m_reply.Head() && m_reply.Head()->status != OK)
+        {
+            Fail("the server answers " + std::to_string(m_reply.Head()->status));
+        }
+        else if (m_reply.IsWhole())
         {
             Complete();
         }
     }
-}
-
-/// Takes a reply's header from the data's beginning. False when the header goes on, or is none that it can read.
-bool DashClient::TakeHeader(const ns3::Ptr<ns3::Packet>& data)
-{
-    const auto before = m_header.size();
-    std::string text(std::min<std::size_t>(data->GetSize(), http::LONGEST_HEAD), '\0');
-    data->CopyData(reinterpret_cast<std::uint8_t*>(text.data()), static_cast<std::uint32_t>(text.size()));
-    m_header += text;
-    const auto length = http::HeadLength(m_header);
-    if (!length)
-    {
-        if (m_header.size() > http::LONGEST_HEAD)
-        {
-            Fail("a header of more than 8 KiB");
-        }
-        return false;
-    }
-    data->RemoveAtStart(static_cast<std::uint32_t>(*length - before));
-    m_header.resize(*length);
-    const auto reply = http::ReadReply(m_header);
-    if (!reply || reply->status != OK)
-    {
-        Fail(reply ? "the server answers " + std::to_string(reply->status) : "no reply of HTTP/1.1 with a length");
-        return false;
-    }
-    m_inHeader = false;
-    m_length = m_left = reply->length;
-    return true;
 }
 
 void DashClient::Complete()
@@ -329,16 +298,16 @@ void DashClient::Have()
                            {{"flow", m_place.name},
                             {"segment", m_segments},
                             {"representation", m_chosen},
-                            {"bytes", m_length},
+                            {"bytes", m_reply.Received()},
                             {"requested_s", m_requested},
                             {"completed_s", now},
                             {"decided_at_s", m_level},
                             {"estimate_bit_per_s", m_estimate ? Json(*m_estimate) : Json()},
                             {"buffer_s", m_buffer->Level()}});
     ++m_segments;
-    if (now > m_requested && m_length > 0)
+    if (now > m_requested && m_reply.Received() > 0)
     {
-        m_adaptation->Add(static_cast<double>(m_length) * 8 / (now - m_requested));
+        m_adaptation->Add(static_cast<double>(m_reply.Received()) * 8 / (now - m_requested));
     }
 }
 

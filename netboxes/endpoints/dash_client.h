@@ -3,6 +3,7 @@
 
 #include "address_resolution.h"
 #include "flow.h"
+#include "http_reply_reader.h"
 #include "play_buffer.h"
 #include "rate_adaptation.h"
 #include "tcp_connection.h"
@@ -71,7 +72,6 @@ class DashClient : public Flow
     void Fail(const std::string& reason);
     void Get(Fetching what, const std::string& path);
     void Take(ns3::Ptr<ns3::Socket> socket);
-    bool TakeHeader(const ns3::Ptr<ns3::Packet>& data);
     void Complete();
     /// Waits until the buffer has room, and for as long as it backs off.
     void Wait();
@@ -95,10 +95,7 @@ class DashClient : public Flow
     std::optional<RateAdaptation> m_adaptation;
     std::int64_t m_began{0}; ///< ns
     Fetching m_fetching{Fetching::Nothing};
-    std::string m_header; ///< of the reply, as long as it is not whole
-    bool m_inHeader{true};
-    std::uint64_t m_length{0}; ///< of the reply's content
-    std::uint64_t m_left{0};   ///< of it
+    HttpReplyReader m_reply;
     std::vector<bool> m_initialized;
     std::size_t m_chosen{0};
     std::uint64_t m_segments{0}; ///< that have come

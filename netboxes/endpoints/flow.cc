@@ -4,9 +4,9 @@
 #include "bulk_sender.h"
 #include "bulk_sink.h"
 #include "dash_client.h"
+#include "dash_server.h"
 #include "datagram_sender.h"
 #include "datagram_sink.h"
-#include "http_server.h"
 #include "web_client.h"
 #include "web_server.h"
 
@@ -40,7 +40,7 @@ std::unique_ptr<Flow> MakeFlow(const FlowPlace& place, Section& configuration)
     static const std::map<std::string, std::map<std::string, Make>> kinds{
         {"datagrams", {{"sender", MakeDatagramSender}, {"receiver", MakeDatagramSink}}},
         {"bulk", {{"sender", MakeBulkSender}, {"receiver", MakeBulkSink}}},
-        {"dash", {{"client", MakeDashClient}, {"server", MakeHttpServer}}},
+        {"dash", {{"client", MakeDashClient}, {"server", MakeDashServer}}},
         {"web", {{"client", MakeWebClient}, {"server", MakeWebServer}}}};
     const auto application = configuration.Text("application");
     const auto kind = kinds.find(application);

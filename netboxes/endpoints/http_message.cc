@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <ctime>
+#include <sstream>
 
 namespace netboxit::http
 {
@@ -146,6 +147,25 @@ std::optional<Reply> ReadReply(std::string_view head)
         return std::nullopt;
     }
     return Reply{static_cast<unsigned>(*status), *fields->length, fields->closes};
+}
+
+bool IsPath(std::string_view target)
+{
+    return target.starts_with('/') && target.find_first_of(" \r\n") == std::string_view::npos;
+}
+
+std::string Authority(const IpAddress& address, std::uint16_t port)
+{
+    std::ostringstream text;
+    if (address.isIpv6)
+    {
+        text << "[" << address.Ipv6() << "]:" << port;
+    }
+    else
+    {
+        text << address.Ipv4() << ":" << port;
+    }
+    return text.str();
 }
 
 std::string WriteRequest(std::string_view target, std::string_view authority, bool closes, std::size_t bytes)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "addresses.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +39,10 @@ std::optional<Request> ReadRequest(std::string_view head);
 /// Nothing also of a reply that does not say how long its content is.
 std::optional<Reply> ReadReply(std::string_view head);
 
+/// Whether a request line can carry that as its target: a path, absolute and without blanks.
+bool IsPath(std::string_view target);
+/// Host and port as URLs have them (RFC 3986, 3.2).
+std::string Authority(const IpAddress& address, std::uint16_t port);
 /// A GET of so many bytes, which a cookie fills; longer where the other lines are, or the cookie's name would not fit.
 std::string WriteRequest(std::string_view target, std::string_view authority, bool closes, std::size_t bytes);
 /// As nginx writes it; `seconds` since 1970.

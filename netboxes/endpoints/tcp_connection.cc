@@ -38,6 +38,8 @@ constexpr std::uint32_t CONNECTION_ATTEMPTS = 7;
 constexpr std::uint32_t DATA_ATTEMPTS = 15;
 /// Half of TCP_TIMEWAIT_LEN.
 constexpr double SEGMENT_LIFETIME_S = 30;
+/// Default of tcp_wmem.
+constexpr std::uint32_t LEAST_BACKLOG = 16384;
 
 double Milliseconds(const ns3::Time& time)
 {
@@ -147,6 +149,12 @@ std::size_t TcpConnection::Accepted() const
 std::uint32_t TcpConnection::UsefulBacklog() const
 {
     return 2 * m_tcb->m_cWnd;
+}
+
+std::uint32_t TcpConnection::UsefulRoom() const
+{
+    const auto wanted = std::max(LEAST_BACKLOG, UsefulBacklog());
+    return std::min(GetTxAvailable(), wanted - std::min(wanted, m_txBuffer->Size()));
 }
 
 Json TcpConnection::Read() const

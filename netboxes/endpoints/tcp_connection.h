@@ -35,6 +35,9 @@ class TcpConnection : public ns3::TcpSocketBase
 
     /// Bytes in the buffer, sent ones among them, with which the connection never waits for its application.
     virtual std::uint32_t UsefulBacklog() const;
+    /// Bytes that its application should write now: what the buffer has room for, up to the useful backlog, so that the end of
+    /// what is sent is not far behind the moment at which it was written.
+    std::uint32_t UsefulRoom() const;
     virtual Json Read() const;
 
     int Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags) override;
