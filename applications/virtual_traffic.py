@@ -112,9 +112,7 @@ class FlowEnd(TypedDict):
     count: NotRequired[int]
     #: Of a web client: a connection serves more than one request.
     persistent: NotRequired[bool]
-    #: Of a web client: a file in its node's folder, with a line of JSON for each object.
-    log: NotRequired[str]
-    #: Of a web server: after which time without requests it closes a connection.
+    #: Of a server: after which time without requests it closes a connection.
     idle_s: NotRequired[float]
     #: Of a server of dash.
     objects: NotRequired[list[HttpObject]]

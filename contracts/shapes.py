@@ -6,13 +6,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from contracts.errors import printable
 
 Shape = TypeVar("Shape")
+
+#: Numbers that a stranger's program may have written, within what can be reckoned with and drawn.
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class OtherShape(ValueError):

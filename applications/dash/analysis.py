@@ -11,24 +11,24 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from typing_extensions import TypedDict
 
+from applications import records
 from applications.dash.application import DashFacts
 from applications.dash.chart import course
 from applications.dash.record import PlaybackRecord, SegmentRecord
 from contracts.flow import ApplicationRecord, Flow
-from contracts.run_files import DamagedRun, read_lines
-from contracts.run_folder import JOURNAL_FILE
-from contracts.shapes import OtherShape, shaped
-from results import journal
+from contracts.run_files import DamagedRun
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, MeasuredValues
 from results.measure import Measure
 from results.metrics_document import Summary
 from results.statistics import summary
 
 _Records = list[SegmentRecord | PlaybackRecord]
+#: A type, too.
+_RECORD: Final[Any] = SegmentRecord | PlaybackRecord
 
 
 class Quality(TypedDict):
@@ -106,21 +106,12 @@ def judge(evidence: Evidence) -> Findings:
 
 
 def _records(evidence: Evidence, record: ApplicationRecord) -> _Records:
-    facts = evidence.facts(record, DashFacts)
-    if facts["record"] is not None:
-        file = evidence.run / evidence.file(record, facts["record"])
-        records: _Records = list(read_lines(file, SegmentRecord | PlaybackRecord))  # type: ignore[arg-type]  # a type, too
-    else:
-        file = evidence.run / "nodes" / evidence.planned[record.name].destination / JOURNAL_FILE
-        own = journal.read(file)
-        lines = [] if own is None else [line for line in own.records if line.get("flow") == record.name]
-        try:
-            records = [shaped(line, SegmentRecord | PlaybackRecord) for line in lines]  # type: ignore[arg-type]
-        except OtherShape as error:
-            raise DamagedRun(file, str(error)) from None
-    if any(one["representation"] >= len(facts["ladder"]) for one in segments(records)):
+    facts, player = evidence.facts(record, DashFacts), evidence.planned[record.name].destination
+    own: _Records = records.read(evidence, record, facts["record"], player, _RECORD)
+    if any(one["representation"] >= len(facts["ladder"]) for one in segments(own)):
+        file = records.place(evidence, record, facts["record"], player)
         raise DamagedRun(file, "the player fetched a representation that there is not")
-    return records
+    return own
 
 
 def segments(records: _Records) -> list[SegmentRecord]:

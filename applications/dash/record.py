@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a player takes down of itself, in real time and in virtual time alike. Times are seconds since it began."""
+"""What a player records of itself, in both times alike (applications/records.py). Times are seconds since it began."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-#: A player's record in real time, one JSON object a line; in virtual time it is in the journal of the client's host.
-RECORD_FILE: Final = "player.jsonl"
+from contracts.shapes import Count, Seconds
 
-_Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+#: A player's records in real time.
+RECORD_FILE: Final = "player.jsonl"
 
 
 class SegmentRecord(TypedDict):
@@ -21,18 +21,18 @@ class SegmentRecord(TypedDict):
     #: The entry of the traffic.
     flow: str
     #: Since the beginning, from 0; the video begins again and again.
-    segment: Annotated[int, Field(ge=0, lt=2**53)]
+    segment: Count
     #: In order of the rates, from 0.
-    representation: Annotated[int, Field(ge=0, lt=2**53)]
-    bytes: Annotated[int, Field(ge=0, lt=2**53)]
-    requested_s: _Seconds
-    completed_s: _Seconds
+    representation: Count
+    bytes: Count
+    requested_s: Seconds
+    completed_s: Seconds
     #: Seconds of media in the buffer when the representation was chosen.
-    decided_at_s: _Seconds
+    decided_at_s: Seconds
     #: The throughput that was taken for it; null before the first segment.
     estimate_bit_per_s: Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)] | None
     #: In the buffer, with this segment.
-    buffer_s: _Seconds
+    buffer_s: Seconds
 
 
 class PlaybackRecord(TypedDict):
@@ -41,4 +41,4 @@ class PlaybackRecord(TypedDict):
     record: Literal["playback"]
     flow: str
     state: Literal["playing", "stalled"]
-    time_s: _Seconds
+    time_s: Seconds

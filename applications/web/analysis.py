@@ -1,29 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long pages took to load, by what the client wrote of each object; the same lines in both times."""
+"""How long pages took to load, by what the client recorded of each object."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from typing_extensions import TypedDict
 
+from applications import records
 from applications.virtual_traffic import WebPage
 from applications.web.application import WebFacts
+from applications.web.record import RECORD_FILE, ObjectRecord
 from contracts.flow import ApplicationRecord, Flow
+from contracts.run_files import DamagedRun
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredValues
 from results.measure import Measure
-
-#: What lies beyond is of no run: a day, and a few seconds.
-_LONGEST_S: Final = 90_000.0
-#: The longest file that is read: what a client in virtual time writes at most, and some more.
-_LONGEST_FILE: Final = 128 << 20
 
 
 class Times(TypedDict):
@@ -74,20 +70,6 @@ class VisitsPart(TypedDict):
     visits: Sequence[Visit]
 
 
-@dataclass(frozen=True)
-class Object:
-    """A line of the client's: one object that it asked for. Times count from the traffic's start."""
-
-    page: int
-    number: int
-    asked_s: float
-    first_byte_s: float | None
-    ended_s: float | None
-    size: int
-    connection: int
-    failure: str | None
-
-
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
     visits = [_visit(evidence, record) for record in evidence.records]
@@ -103,46 +85,23 @@ def judge(evidence: Evidence) -> Findings:
     )
 
 
-def objects(file: Path) -> Iterator[Object]:
-    """What a client wrote; lines that no client writes are left out, as another program of its node may have written them."""
-    if not file.is_file():
-        return
-    with file.open(errors="replace") as lines:
-        for line in lines.read(_LONGEST_FILE).splitlines():
-            try:
-                found = _object(json.loads(line))
-            except (ValueError, RecursionError):
-                continue
-            if found is not None:
-                yield found
-
-
-def _object(line: Any) -> Object | None:
-    if not isinstance(line, Mapping):
-        return None
-    whole = [line.get(key) for key in ("page", "object", "bytes", "connection")]
-    times = [line.get(key) for key in ("asked_s", "first_byte_s", "ended_s")]
-    if not all(isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 for value in whole):
-        return None
-    if not all(_is_time(value) for value in times[:1]) or not all(value is None or _is_time(value) for value in times[1:]):
-        return None
-    asked_s, first_s, ended_s = times
-    if (first_s is not None and first_s < asked_s) or (ended_s is not None and ended_s < (first_s or asked_s)):
-        return None
-    failure = line.get("failure")
-    return Object(whole[0], whole[1], asked_s, first_s, ended_s, whole[2], whole[3], None if failure is None else str(failure))  # type: ignore[arg-type]
-
-
-def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LONGEST_S
+def _objects(evidence: Evidence, record: ApplicationRecord) -> list[ObjectRecord]:
+    facts, client = evidence.facts(record, WebFacts), evidence.planned[record.name].destination
+    own = records.read(evidence, record, facts["record"], client, ObjectRecord)
+    for one in own:
+        times = [at for at in (one["asked_s"], one["first_byte_s"], one["ended_s"]) if at is not None]
+        if times != sorted(times):
+            file = records.place(evidence, record, facts["record"], client)
+            raise DamagedRun(file, f"an object of page {one['page']} came before it was asked for")
+    return own
 
 
 def _visit(evidence: Evidence, record: ApplicationRecord) -> Visit:
     entry, facts = evidence.planned[record.name], evidence.facts(record, WebFacts)
-    asked = list(objects(evidence.run / facts["objects"]))
-    by_page: dict[int, list[Object]] = defaultdict(list)
+    asked = _objects(evidence, record)
+    by_page: dict[int, list[ObjectRecord]] = defaultdict(list)
     for one in asked:
-        by_page[one.page].append(one)
+        by_page[one["page"]].append(one)
     loaded, failed, aborted, loaded_bytes = list[tuple[int, float]](), 0, 0, 0
     for number, own in sorted(by_page.items()):
         wanted = facts["pages"][number % len(facts["pages"])]
@@ -150,11 +109,11 @@ def _visit(evidence: Evidence, record: ApplicationRecord) -> Visit:
         if load_s is not None:
             loaded.append((number, load_s))
             loaded_bytes += sum(wanted["objects"])
-        elif any(one.failure is not None and one.ended_s is not None for one in own):
+        elif any(one["failure"] is not None and one["ended_s"] is not None for one in own):
             failed += 1
         else:
             aborted += 1
-    came = [one for one in asked if one.failure is None and one.ended_s is not None]
+    came = [one for one in asked if one["failure"] is None and one["ended_s"] is not None]
     took_s = sum(load_s for _, load_s in loaded)
     return {
         "traffic": record.name,
@@ -166,22 +125,22 @@ def _visit(evidence: Evidence, record: ApplicationRecord) -> Visit:
         "failed": failed,
         "aborted": aborted,
         "page_load_s": _times([load_s for _, load_s in loaded]),
-        "first_byte_s": _times([one.first_byte_s - one.asked_s for one in came if one.first_byte_s is not None]),
-        "object_s": _times([one.ended_s - one.asked_s for one in came if one.ended_s is not None]),
+        "first_byte_s": _times([one["first_byte_s"] - one["asked_s"] for one in came if one["first_byte_s"] is not None]),
+        "object_s": _times([one["ended_s"] - one["asked_s"] for one in came if one["ended_s"] is not None]),
         "objects": len(came),
-        "bytes": sum(one.size for one in came),
+        "bytes": sum(one["bytes"] for one in came),
         "goodput_kbps": loaded_bytes * 8e-3 / took_s if took_s else None,
-        "connections": len({one.connection for one in asked}),
+        "connections": len({one["connection"] for one in asked}),
         "pages": loaded,
     }
 
 
-def _load_s(own: Sequence[Object], wanted: WebPage) -> float | None:
+def _load_s(own: Sequence[ObjectRecord], wanted: WebPage) -> float | None:
     """None where not all of the page came whole."""
-    sizes = {one.number: one.size for one in own if one.failure is None and one.ended_s is not None}
+    sizes = {one["object"]: one["bytes"] for one in own if one["failure"] is None and one["ended_s"] is not None}
     if sizes != dict(enumerate(wanted["objects"])):
         return None
-    return max(one.ended_s or 0.0 for one in own) - min(one.asked_s for one in own)
+    return max(one["ended_s"] or 0.0 for one in own) - min(one["asked_s"] for one in own)
 
 
 def _times(values: Sequence[float]) -> Times:
@@ -229,7 +188,7 @@ ANALYSIS: Final = ApplicationAnalysis(
     judge=judge,
     template=Path(__file__).with_name("report.html.j2"),
     beside_flows=True,
-    files=(("traffic/*/objects.jsonl", "times of each object that a web client got"),),
+    files=((f"traffic/*/{RECORD_FILE}", "times of each object that a web client got"),),
     measures=(
         *(
             Measure(f"{name}_{statistic}", "s", f"{what}, {words}", "lower")

@@ -19,14 +19,13 @@ from applications.congestion_control_of_host import check_variant, of_linux
 from applications.virtual_traffic import FlowEnd, VirtualTraffic, WebPage
 from applications.web import pages
 from applications.web.pages import Model
+from applications.web.record import RECORD_FILE
 from applications.web_server import IDLE_S, NGINX, WebServer
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow, opposite
 from contracts.plan import TrafficPlan
 from contracts.quantities import SIZE, TIME, Quantity
 
-#: Lines of JSON about objects, in the folder of the application, or in that of the destination in virtual time.
-OBJECTS_FILE: Final = "objects.jsonl"
 _VISIT_FILE: Final = "visit.json"
 _BROWSER: Final = Path(__file__).with_name("browser.py")
 #: Pages in a set at most; then the user begins again.
@@ -84,19 +83,23 @@ class WebOptions(ApplicationOptions):
 
 
 class WebFacts(TypedDict):
-    """What was to be got, and where the lines about its objects are: a file, relative to the run folder."""
+    """What was to be got."""
+
+    #: In the application's folder; null in virtual time, when it is in the journal of the client's host.
+    record: str | None
 
     pages: list[WebPage]
     count: int | None
     connections: int
     persistent: bool
     variant: str
-    objects: str
 
 
 class Visit(TypedDict):
     """What the client's program reads."""
 
+    #: Of the entry of the traffic.
+    name: str
     authority: str
     duration_s: float
     count: int | None
@@ -153,7 +156,7 @@ class Web(Application):
         self.launch(
             self.plan.destination,
             "browser",
-            ["/usr/bin/python3", *map(self.inside, (_BROWSER.name, _VISIT_FILE, OBJECTS_FILE))],
+            ["/usr/bin/python3", *map(self.inside, (_BROWSER.name, _VISIT_FILE, RECORD_FILE))],
             ends_with=0,
             patience_s=_LATE_S,
             held=True,
@@ -169,19 +172,18 @@ class Web(Application):
 
     def keep(self) -> None:
         self._server.keep()
-        self.own_files(self.plan.destination).take(OBJECTS_FILE, self.folder / OBJECTS_FILE)
+        self.own_files(self.plan.destination).take(RECORD_FILE, self.folder / RECORD_FILE)
 
     def flows(self) -> list[Flow]:
         return flows(self.plan, self.options)
 
     def facts(self) -> WebFacts:
-        return facts(self.options, f"traffic/{self.plan.name}/{OBJECTS_FILE}")
+        return facts(self.options, record=RECORD_FILE)
 
     @classmethod
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
         options = WebOptions.model_construct(**plan.options)
         set_of_pages = page_set(options)
-        log = f"{plan.name}.{OBJECTS_FILE}"
         server: FlowEnd = {
             "name": plan.name,
             "host": plan.source,
@@ -206,18 +208,17 @@ class Web(Application):
             "pages": set_of_pages,
             "parallel": options.connections,
             "persistent": options.persistent,
-            "log": log,
         }
         if options.count is not None:
             client["count"] = options.count
         if options.variant in OF_BOTH_ENDS:
             client["tcp"] = {"variant": options.variant}
-        told = facts(options, f"nodes/{plan.destination}/{log}")
-        return VirtualTraffic((server, client), tuple(flows(plan, options)), told)
+        return VirtualTraffic((server, client), tuple(flows(plan, options)), facts(options, record=None))
 
     def _visit(self, set_of_pages: list[WebPage]) -> Visit:
         options = self.options
         return {
+            "name": self.plan.name,
             "authority": self._server.authority,
             "duration_s": options.duration,
             "count": options.count,
@@ -273,14 +274,14 @@ def page_set(options: WebOptions) -> list[WebPage]:
     )
 
 
-def facts(options: WebOptions, objects: str) -> WebFacts:
+def facts(options: WebOptions, *, record: str | None) -> WebFacts:
     return {
+        "record": record,
         "pages": page_set(options),
         "count": options.count,
         "connections": options.connections,
         "persistent": options.persistent,
         "variant": options.variant,
-        "objects": objects,
     }
 
 

@@ -4,8 +4,8 @@ connections at once; then a user reads it.
 
     browser.py visit.json objects.jsonl
 
-`visit.json` says what to get (applications/web/application.py, Visit). It writes a line of JSON for each object, as endpoints do
-in virtual time (netboxes/endpoints/README.md). A host has Python's standard library, and PycURL.
+`visit.json` says what to get (applications/web/application.py, Visit). It records each object (applications/web/record.py), as
+endpoints do in virtual time. A host has Python's standard library, and PycURL.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ class Browser:
         if not reused or port not in self._numbers:
             self._numbers[port], self._opened = self._opened, self._opened + 1
         line = {
+            "record": "object",
+            "flow": self._visit["name"],
             "page": number,
             "object": item,
             "asked_s": asked_s,

@@ -17,11 +17,15 @@ from pydantic import ValidationError
 from applications.conftest import ALLOWED, NamespaceHosts, captured, metrics_of, traffic_plan
 from applications.registry import applications
 from applications.virtual_traffic import WebPage
-from applications.web.analysis import Object, objects
+from applications.web import analysis
 from applications.web.application import Web, WebOptions, page_set, request
 from applications.web.pages import Model, drawn
+from applications.web.record import RECORD_FILE, ObjectRecord
+from contracts.flow import ApplicationRecord
 from contracts.installation import CHECKOUT
+from contracts.run_files import DamagedRun, read_lines
 from results import pcapng
+from results.application_analysis import Evidence
 from results.datagram import datagram
 
 AF21, PORT = 18, 8080
@@ -141,31 +145,44 @@ def test_pages_of_ones_own_are_the_same_in_both_times(tmp_path: Path) -> None:
     assert [(flow.name, flow.direction) for flow in web.flows()] == [("talk.pages", "return"), ("talk.requests", "forward")]
 
 
-def test_lines_that_no_client_writes_are_left_out(tmp_path: Path) -> None:
-    good = {"page": 0, "object": 1, "asked_s": 1, "first_byte_s": 2.0, "ended_s": 3, "bytes": 5, "connection": 0, "failure": None}
-    wrong = [
-        {**good, "page": -1},
-        {**good, "page": True},
-        {**good, "bytes": "5"},
-        {**good, "asked_s": 1e300},
-        {**good, "asked_s": None},
-        {**good, "ended_s": 0.5},
-        {**good, "first_byte_s": 0.1},
+GOOD: dict[str, Any] = {
+    **{"record": "object", "flow": "talk", "page": 0, "object": 0, "asked_s": 1, "first_byte_s": 2.0, "ended_s": 3},
+    **{"bytes": 5, "connection": 0, "reused": False, "failure": None},
+}
+
+
+def judged(folder: Path, text: str) -> dict[str, Any]:
+    """What the analysis says of a client's records, whose pages are of one object of 5 B."""
+    web = made(folder / "traffic/talk", pages=[{"objects": ["5 B"]}])
+    (web.folder / RECORD_FILE).write_text(text)
+    record = ApplicationRecord(name="talk", application="web", flows=tuple(web.flows()), facts=dict(web.facts()))
+    (entry,) = analysis.judge(Evidence(folder, {"talk": web.plan}, [record], [], 0)).entries
+    return dict(entry)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {**GOOD, "page": -1},
+        {**GOOD, "bytes": "x"},
+        {**GOOD, "asked_s": 1e300},
+        {**GOOD, "asked_s": None},
+        {**GOOD, "asked_s": float("nan")},
+        {**GOOD, "ended_s": 0.5},
+        {**GOOD, "first_byte_s": 0.1},
         {"page": 0},
         [1],
-    ]
-    lines = [
-        *(json.dumps(line) for line in wrong),
-        "[" * 100_000,
-        "NaN",
-        '{"asked_s": NaN}',
-        "\0",
-        json.dumps(good),
-        '{"page": 1, ',
-    ]
-    (tmp_path / "objects.jsonl").write_text("\n".join(lines))
-    assert list(objects(tmp_path / "objects.jsonl")) == [Object(0, 1, 1, 2.0, 3, 5, 0, None)]
-    assert list(objects(tmp_path / "none.jsonl")) == []
+    ],
+)
+def test_a_record_that_no_client_writes_is_damage(line: Any, tmp_path: Path) -> None:
+    with pytest.raises(DamagedRun):
+        judged(tmp_path, json.dumps(line) + "\n")
+
+
+def test_a_line_that_was_cut_is_left_out(tmp_path: Path) -> None:
+    """The disk was full, or the client was killed as it wrote."""
+    found = judged(tmp_path, json.dumps(GOOD) + '\n{"page": 1, ')
+    assert (found["loaded"], found["objects"], found["pages"]) == (1, 1, [(0, 2.0)])
 
 
 def test_pages_load_in_virtual_time_and_are_told(tmp_path: Path) -> None:
@@ -205,10 +222,10 @@ def test_libcurl_gets_pages_of_nginx_as_hosts_in_virtual_time_ask_for_them(
             web.wait()
         finally:
             web.stop()
-    got = list(objects(tmp_path / "talk/objects.jsonl"))
-    assert [one.size for one in sorted(got, key=lambda one: (one.page, one.number))] == [20_000, 300_000, 5000] * 2
-    assert {one.failure for one in got} == {None}
-    assert len({one.connection for one in got}) == (2 if persistent else 6)
+    got = list(read_lines(tmp_path / "talk" / RECORD_FILE, ObjectRecord))
+    assert [one["bytes"] for one in sorted(got, key=lambda one: (one["page"], one["object"]))] == [20_000, 300_000, 5000] * 2
+    assert {(one["flow"], one["failure"]) for one in got} == {("talk", None)}
+    assert len({one["connection"] for one in got}) == (2 if persistent else 6)
     packets = [
         packet for one in pcapng.read(tmp_path / "right.pcapng") if (packet := datagram(one.data)) and packet.payload_bytes
     ]
@@ -233,7 +250,7 @@ def test_a_server_that_does_not_answer_is_no_end_of_the_run(hosts: NamespaceHost
         web.wait()
     finally:
         web.stop()
-    failures = [one.failure for one in objects(tmp_path / "talk/objects.jsonl")]
+    failures = [one["failure"] for one in read_lines(tmp_path / "talk" / RECORD_FILE, ObjectRecord)]
     assert 1 <= len(failures) <= 3
     assert all(failures)
 

@@ -8,7 +8,6 @@
 #include "tcp_variants.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace netboxit
 {
@@ -18,25 +17,9 @@ namespace
 
 constexpr double MOST_PARALLEL = 64;
 constexpr double MOST_PAGES = 1e9;
-/// As of a journal.
-constexpr std::uint64_t LONGEST_LOG = 64 << 20;
 constexpr unsigned FOUND = 200;
 /// Who cannot get a page waits before he goes on: where nothing can be reached, nothing takes time.
 constexpr std::int64_t PAUSE = 1'000'000'000;
-
-std::string AuthorityOf(const IpAddress& address, std::uint16_t port)
-{
-    std::ostringstream text;
-    if (address.isIpv6)
-    {
-        text << "[" << address.Ipv6() << "]:" << port;
-    }
-    else
-    {
-        text << address.Ipv4() << ":" << port;
-    }
-    return text.str();
-}
 
 Json OrNull(const std::optional<double>& value)
 {
@@ -57,7 +40,6 @@ std::unique_ptr<Flow> MakeWebClient(const FlowPlace& place, Section& configurati
         .count = std::nullopt,
         .parallel = static_cast<std::size_t>(configuration.NumberOr("parallel", 6, 1, MOST_PARALLEL)),
         .persistent = configuration.At("persistent").is_null() || configuration.Truth("persistent"),
-        .log = configuration.TextOr("log", ""),
         .tcp = ReadTcpOptions(configuration)};
     if (read.until <= read.start)
     {
@@ -74,17 +56,8 @@ WebClient::WebClient(const FlowPlace& place, Configuration configuration)
     : m_place(place),
       m_configuration(std::move(configuration)),
       m_resolution(place.host, m_configuration.destination),
-      m_authority(AuthorityOf(m_configuration.destination, m_configuration.port))
+      m_authority(http::Authority(m_configuration.destination, m_configuration.port))
 {
-    if (!m_configuration.log.empty())
-    {
-        m_log.open(m_configuration.log, std::ios::trunc);
-        if (!m_log)
-        {
-            throw std::invalid_argument("flow " + place.name + ": its log " + m_configuration.log +
-                                        " cannot be written; look at its folder");
-        }
-    }
 }
 
 WebClient::~WebClient()
@@ -133,7 +106,7 @@ void WebClient::Stop()
         const auto place = m_connections.begin();
         if (place->fetch)
         {
-            Log(*place->fetch, place->number, place->isUsed, std::nullopt, "the traffic ended");
+            Record(*place, std::nullopt, "the traffic ended");
         }
         Drop(place);
     }
@@ -152,7 +125,7 @@ void WebClient::LoadPage()
     m_next = 1;
     m_settled = 0;
     m_hasFailed = false;
-    Request({.object = 0, .asked = Now(), .firstByte = {}, .bytes = 0, .isRetried = false});
+    Request({.object = 0, .asked = Now(), .firstByte = {}, .isRetried = false});
 }
 
 /// As many requests at once as there may be connections.
@@ -162,7 +135,7 @@ void WebClient::Pump()
     while (m_isLoading && m_next < Page().objects.size() &&
            static_cast<std::size_t>(std::ranges::count_if(m_connections, isBusy)) < m_configuration.parallel)
     {
-        Request({.object = m_next++, .asked = Now(), .firstByte = {}, .bytes = 0, .isRetried = false});
+        Request({.object = m_next++, .asked = Now(), .firstByte = {}, .isRetried = false});
     }
 }
 
@@ -182,7 +155,7 @@ void WebClient::Request(const Fetch& fetch)
 
 void WebClient::Open(const Fetch& fetch)
 {
-    const auto& [destination, port, trafficClass, start, until, pages, count, parallel, persistent, log, tcp] = m_configuration;
+    const auto& [destination, port, trafficClass, start, until, pages, count, parallel, persistent, tcp] = m_configuration;
     const auto socket = MakeTcpConnection(m_place.host,
                                           tcp,
                                           destination.isIpv6,
@@ -193,7 +166,6 @@ void WebClient::Open(const Fetch& fetch)
                              .isConnected = false,
                              .isUsed = false,
                              .fetch = fetch,
-                             .head = {},
                              .reply = {}});
     const auto place = std::prev(m_connections.end());
     socket->SetAttribute("TcpNoDelay", ns3::BooleanValue(true)); // as libcurl
@@ -206,7 +178,7 @@ void WebClient::Open(const Fetch& fetch)
     SetTrafficClass(socket, destination.isIpv6, trafficClass);
     if (!isBound || socket->Connect(destination.Socket(port)) != 0)
     {
-        Fail(place, isBound ? "no route" : "no free port");
+        Settle(place, true, isBound ? "no route" : "no free port");
     }
 }
 
@@ -216,8 +188,7 @@ void WebClient::Ask(Connection& connection)
     const auto object = connection.fetch->object;
     const auto text = http::WriteRequest(
         TargetOf(page, object), m_authority, !m_configuration.persistent, Page().objects[object].request);
-    connection.head.clear();
-    connection.reply.reset();
+    connection.reply = {};
     connection.socket->Send(ns3::Create<ns3::Packet>(reinterpret_cast<const std::uint8_t*>(text.data()),
                                                      static_cast<std::uint32_t>(text.size())),
                             0);
@@ -274,7 +245,7 @@ void WebClient::Lost(ns3::Ptr<ns3::Socket> socket)
     }
     else if (place->fetch)
     {
-        Fail(place, place->isConnected ? "connection lost" : "not connected");
+        Settle(place, true, place->isConnected ? "connection lost" : "not connected");
     }
     else
     {
@@ -284,31 +255,18 @@ void WebClient::Lost(ns3::Ptr<ns3::Socket> socket)
 
 bool WebClient::Consume(Place place, const ns3::Ptr<ns3::Packet>& data)
 {
-    auto& connection = *place;
-    std::uint32_t used = 0;
-    if (!connection.fetch)
+    if (!place->fetch)
     {
         Drop(place); // nobody asked
         return false;
     }
-    connection.fetch->firstByte = connection.fetch->firstByte.value_or(Now());
-    if (!connection.reply && !ReadHead(connection, data, used))
+    place->fetch->firstByte = place->fetch->firstByte.value_or(Now());
+    if (!place->reply.Take(*data))
     {
-        Fail(place, "malformed reply");
+        Settle(place, true, place->reply.Failure());
         return false;
     }
-    if (!connection.reply)
-    {
-        return true;
-    }
-    const auto content = data->GetSize() - used;
-    connection.fetch->bytes += content;
-    if (connection.fetch->bytes > connection.reply->length)
-    {
-        Fail(place, "more content than said");
-        return false;
-    }
-    if (connection.fetch->bytes == connection.reply->length)
+    if (place->reply.IsWhole())
     {
         Complete(place);
         return false;
@@ -316,58 +274,31 @@ bool WebClient::Consume(Place place, const ns3::Ptr<ns3::Packet>& data)
     return true;
 }
 
-/// `used`: bytes of the data that are the head's. False: it is none.
-bool WebClient::ReadHead(Connection& connection, const ns3::Ptr<ns3::Packet>& data, std::uint32_t& used)
-{
-    const auto before = connection.head.size();
-    const auto more = std::min<std::size_t>(data->GetSize(), http::LONGEST_HEAD - before);
-    connection.head.resize(before + more);
-    data->CopyData(reinterpret_cast<std::uint8_t*>(connection.head.data() + before), static_cast<std::uint32_t>(more));
-    const auto length = http::HeadLength(connection.head);
-    if (!length)
-    {
-        return connection.head.size() < http::LONGEST_HEAD;
-    }
-    used = static_cast<std::uint32_t>(*length - before);
-    connection.reply = http::ReadReply(std::string_view(connection.head).substr(0, *length));
-    return connection.reply.has_value();
-}
-
 void WebClient::Complete(Place place)
 {
-    const auto fetch = *place->fetch;
-    const auto reply = *place->reply;
-    const auto number = place->number;
-    const auto isReused = place->isUsed;
+    const auto reply = *place->reply.Head();
+    Settle(place,
+           !m_configuration.persistent || reply.closes,
+           reply.status == FOUND ? "" : "status " + std::to_string(reply.status));
+}
+
+void WebClient::Settle(Place place, bool close, const std::string& failure)
+{
+    const auto object = place->fetch->object;
+    Record(*place, Now(), failure);
+    ++m_objects;
+    ++m_settled;
+    m_bytes += place->reply.Received();
+    m_hasFailed |= !failure.empty();
     place->fetch.reset();
-    if (!m_configuration.persistent || reply.closes)
+    if (close)
     {
         Drop(place);
     }
-    Settle(fetch, number, isReused, reply.status == FOUND ? "" : "status " + std::to_string(reply.status));
-}
-
-void WebClient::Fail(Place place, const std::string& reason)
-{
-    const auto fetch = *place->fetch;
-    const auto number = place->number;
-    const auto isReused = place->isUsed;
-    place->fetch.reset();
-    Drop(place);
-    Settle(fetch, number, isReused, reason);
-}
-
-void WebClient::Settle(const Fetch& fetch, std::uint64_t connection, bool isReused, const std::string& failure)
-{
-    Log(fetch, connection, isReused, Now(), failure);
-    ++m_objects;
-    ++m_settled;
-    m_bytes += fetch.bytes;
-    m_hasFailed |= !failure.empty();
-    if (m_settled < Page().objects.size() && (fetch.object > 0 || failure.empty()))
+    if (m_settled < Page().objects.size() && (object > 0 || failure.empty()))
     {
         // Not within a connection's own callback, from which it may have gone.
-        const auto parsing = fetch.object == 0 ? Page().parsing : 0;
+        const auto parsing = object == 0 ? Page().parsing : 0;
         m_continuation = ns3::Simulator::Schedule(ns3::NanoSeconds(parsing), &WebClient::Pump, this);
         return;
     }
@@ -396,32 +327,20 @@ void WebClient::Abort()
     m_connections.clear();
 }
 
-void WebClient::Log(const Fetch& fetch,
-                    std::uint64_t connection,
-                    bool isReused,
-                    std::optional<double> ended,
-                    const std::string& failure)
+void WebClient::Record(const Connection& connection, std::optional<double> ended, const std::string& failure) const
 {
-    if (!m_log.is_open())
-    {
-        return;
-    }
-    const Json line{{"page", m_page},
-                    {"object", fetch.object},
-                    {"asked_s", fetch.asked},
-                    {"first_byte_s", OrNull(fetch.firstByte)},
-                    {"ended_s", OrNull(ended)},
-                    {"bytes", fetch.bytes},
-                    {"connection", connection},
-                    {"reused", isReused},
-                    {"failure", failure.empty() ? Json() : Json(failure)}};
-    const auto text = line.dump() + "\n";
-    if (m_logged + text.size() > LONGEST_LOG || !(m_log << text).flush())
-    {
-        ++m_unlogged;
-        return;
-    }
-    m_logged += text.size();
+    const auto& fetch = *connection.fetch;
+    m_place.announcements.Record("object",
+                                 {{"flow", m_place.name},
+                                  {"page", m_page},
+                                  {"object", fetch.object},
+                                  {"asked_s", fetch.asked},
+                                  {"first_byte_s", OrNull(fetch.firstByte)},
+                                  {"ended_s", OrNull(ended)},
+                                  {"bytes", connection.reply.Received()},
+                                  {"connection", connection.number},
+                                  {"reused", connection.isUsed},
+                                  {"failure", failure.empty() ? Json() : Json(failure)}});
 }
 
 const WebPage& WebClient::Page() const
@@ -441,13 +360,12 @@ Json WebClient::Read() const
             {"objects", m_objects},
             {"bytes", m_bytes},
             {"opened", m_opened},
-            {"open", m_connections.size()},
-            {"unlogged", m_unlogged}};
+            {"open", m_connections.size()}};
 }
 
 void WebClient::Reset()
 {
-    m_loaded = m_failed = m_objects = m_bytes = m_unlogged = 0;
+    m_loaded = m_failed = m_objects = m_bytes = 0;
 }
 
 } // namespace netboxit

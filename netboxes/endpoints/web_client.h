@@ -3,13 +3,12 @@
 
 #include "address_resolution.h"
 #include "flow.h"
-#include "http_message.h"
+#include "http_reply_reader.h"
 #include "tcp_connection.h"
 #include "web_pages.h"
 
 #include "ns3/event-id.h"
 
-#include <fstream>
 #include <list>
 #include <optional>
 
@@ -17,7 +16,7 @@ namespace netboxit
 {
 
 /// Gets pages by HTTP/1.1 as a browser does: a page's document first, then what that refers to, in several connections at once;
-/// then a user reads it. What it measures is a line of JSON for each object (README.md).
+/// then a user reads it. Of each object there is a record in the journal (README.md).
 class WebClient : public Flow
 {
   public:
@@ -32,7 +31,6 @@ class WebClient : public Flow
         std::optional<std::uint64_t> count; ///< of pages to get; without, until it ends
         std::size_t parallel;               ///< connections
         bool persistent;                    ///< a connection serves more than one request
-        std::string log;                    ///< path; none: ""
         TcpOptions tcp;
     };
 
@@ -51,7 +49,6 @@ class WebClient : public Flow
         std::size_t object;
         double asked;                    ///< s after the start
         std::optional<double> firstByte; ///< of the reply
-        std::uint64_t bytes;             ///< of content
         bool isRetried;
     };
 
@@ -62,8 +59,7 @@ class WebClient : public Flow
         bool isConnected;
         bool isUsed; ///< a request went over it already
         std::optional<Fetch> fetch;
-        std::string head;
-        std::optional<http::Reply> reply; ///< whose content comes
+        HttpReplyReader reply;
     };
 
     using Place = std::list<Connection>::iterator;
@@ -83,13 +79,12 @@ class WebClient : public Flow
 
     /// False: the connection is gone.
     bool Consume(Place place, const ns3::Ptr<ns3::Packet>& data);
-    bool ReadHead(Connection& connection, const ns3::Ptr<ns3::Packet>& data, std::uint32_t& used);
     void Complete(Place place);
-    void Fail(Place place, const std::string& reason);
-    void Settle(const Fetch& fetch, std::uint64_t connection, bool isReused, const std::string& failure);
+    /// What was asked for over a connection has come, or it has failed; `close` ends the connection.
+    void Settle(Place place, bool close, const std::string& failure);
     void Drop(Place place);
     void Abort();
-    void Log(const Fetch& fetch, std::uint64_t connection, bool isReused, std::optional<double> ended, const std::string& failure);
+    void Record(const Connection& connection, std::optional<double> ended, const std::string& failure) const;
     const WebPage& Page() const;
     double Now() const;
 
@@ -97,8 +92,6 @@ class WebClient : public Flow
     Configuration m_configuration;
     AddressResolution m_resolution;
     std::string m_authority;
-    std::ofstream m_log;
-    std::uint64_t m_logged{0}; ///< bytes
     std::list<Connection> m_connections;
     std::int64_t m_origin{0}; ///< ns of the simulation, when it starts
     bool m_isLoading{false};
@@ -111,7 +104,6 @@ class WebClient : public Flow
     std::uint64_t m_failed{0};
     std::uint64_t m_objects{0};
     std::uint64_t m_bytes{0};
-    std::uint64_t m_unlogged{0};
     ns3::EventId m_start;
     ns3::EventId m_stop;
     ns3::EventId m_continuation;

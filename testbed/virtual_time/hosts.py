@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from applications.virtual_traffic import FlowEnd
@@ -36,11 +35,8 @@ def is_known(node: NodePlan) -> bool:
     return not routes.others and not any(gateway in {port.name for port in node.interfaces} for _, gateway in routes.static)
 
 
-def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd], folder: Path) -> dict[str, Any]:
-    """What the segment is told (netboxes/endpoints/README.md).
-
-    `mtus` are those of the wires by name; `folder` is the node's, for logs of its flows.
-    """
+def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd]) -> dict[str, Any]:
+    """What the segment is told (netboxes/endpoints/README.md); `mtus` are those of the wires by name."""
     return {
         "hosts": {
             node.name: {
@@ -53,7 +49,7 @@ def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd], fo
                 "ospf": ospf_of(node),
             }
         },
-        "flows": [{**end, "log": str(folder / end["log"])} if "log" in end else end for end in _of_host(node.name, ends)],
+        "flows": _of_host(node.name, ends),
     }
 
 

@@ -104,7 +104,7 @@ class VirtualNetwork:
         return {
             "technology": "endpoints",
             "stations": [{"name": port.name, "port": self._port(node, port.name)} for port in node.interfaces],
-            "parameters": hosts.parameters(node, self.plan.mtus(), self.ends, self.folder / NODES / node.name),
+            "parameters": hosts.parameters(node, self.plan.mtus(), self.ends),
             "live": live_limits_of_program("endpoints"),
         }
 
