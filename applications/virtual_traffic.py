@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired
+from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from contracts.flow import Flow
+
+#: As endpoints call them.
+VirtualApplication = Literal["datagrams", "bulk", "web", "dash"]
+Role = Literal["sender", "receiver", "client", "server"]
 
 
 class RtpPacket(TypedDict):
@@ -79,8 +83,8 @@ class FlowEnd(TypedDict):
     name: str
     #: Whose end it is.
     host: str
-    application: Literal["datagrams", "bulk", "web", "dash"]
-    role: Literal["sender", "receiver", "client", "server"]
+    application: VirtualApplication
+    role: Role
     #: The receiver's, or the server's.
     port: int
     #: All that follows is the sender's, or the client's.
@@ -131,23 +135,46 @@ class FlowEnd(TypedDict):
     safety: NotRequired[float]
 
 
-def rtp_ends(flow: Flow, name: str, *, port: int, dscp: int, start_s: float, media: RtpMedia) -> tuple[FlowEnd, FlowEnd]:
-    """Receiver and sender of a flow of RTP with one port at both ends; its path resolves addresses before."""
-    receiver: FlowEnd = {"name": name, "host": flow.destination, "application": "datagrams", "role": "receiver", "port": port}
-    sender: FlowEnd = {
+#: Of each application: what the end that listens is, and the one that opens the flow.
+_ROLES: Final[dict[VirtualApplication, tuple[Role, Role]]] = {
+    "datagrams": ("receiver", "sender"),
+    "bulk": ("receiver", "sender"),
+    "web": ("server", "client"),
+    "dash": ("server", "client"),
+}
+
+
+def flow_ends(
+    name: str, application: VirtualApplication, *, listens: tuple[str, str], opens: str, port: int, dscp: int, start_s: float
+) -> tuple[FlowEnd, FlowEnd]:
+    """The end that listens, a host with its address, and the end that opens the flow, which a sender does from the same port.
+
+    They have what each end has of whatever application.
+    """
+    (host, address), (listening, opening) = listens, _ROLES[application]
+    listener: FlowEnd = {"name": name, "host": host, "application": application, "role": listening, "port": port}
+    opener: FlowEnd = {
         "name": name,
-        "host": flow.source,
-        "application": "datagrams",
-        "role": "sender",
+        "host": opens,
+        "application": application,
+        "role": opening,
         "port": port,
-        "destination": flow.destination_address,
-        "source_port": port,
+        "destination": address,
         "dscp": dscp,
         "start_s": start_s,
-        "resolve": True,
-        "media": media,
     }
-    return receiver, sender
+    if opening == "sender":
+        opener["source_port"] = port
+    else:
+        listener["dscp"] = dscp
+    return listener, opener
+
+
+def rtp_ends(flow: Flow, name: str, *, port: int, dscp: int, start_s: float, media: RtpMedia) -> tuple[FlowEnd, FlowEnd]:
+    """Receiver and sender of a flow of RTP; its path resolves addresses before."""
+    to = (flow.destination, flow.destination_address)
+    receiver, sender = flow_ends(name, "datagrams", listens=to, opens=flow.source, port=port, dscp=dscp, start_s=start_s)
+    return receiver, {**sender, "resolve": True, "media": media}
 
 
 @dataclass(frozen=True)

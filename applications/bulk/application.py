@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import check_variant, of_linux
-from applications.virtual_traffic import FlowEnd, TcpEnd, VirtualTraffic
+from applications.virtual_traffic import TcpEnd, VirtualTraffic, flow_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -132,26 +132,16 @@ class Bulk(Application):
         """The source connects, from one port for each connection to one that listens."""
         options = BulkOptions.model_construct(**plan.options)
         tcp: TcpEnd = {"variant": options.variant}
-        receiver: FlowEnd = {
-            "name": plan.name,
-            "host": plan.destination,
-            "application": "bulk",
-            "role": "receiver",
-            "port": options.port,
-        }
-        sender: FlowEnd = {
-            "name": plan.name,
-            "host": plan.source,
-            "application": "bulk",
-            "role": "sender",
-            "port": options.port,
-            "destination": plan.destination_address,
-            "source_port": options.port,
-            "dscp": options.dscp,
-            "start_s": options.start,
-            "parallel": options.parallel,
-            "tcp": tcp,
-        }
+        receiver, sender = flow_ends(
+            plan.name,
+            "bulk",
+            listens=(plan.destination, plan.destination_address),
+            opens=plan.source,
+            port=options.port,
+            dscp=options.dscp,
+            start_s=options.start,
+        )
+        sender |= {"parallel": options.parallel, "tcp": tcp}
         if options.size is None:
             sender["until_s"] = options.start + options.duration
         else:

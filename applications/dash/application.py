@@ -24,8 +24,8 @@ from applications.dash.adaptation import Rule
 from applications.dash.manifest import Manifest
 from applications.dash.player import PlayerOptions
 from applications.dash.record import RECORD_FILE
-from applications.virtual_traffic import FlowEnd, HttpObject, TcpEnd, VirtualTraffic
-from applications.web_server import NGINX, WebServer, authority
+from applications.virtual_traffic import HttpObject, TcpEnd, VirtualTraffic, flow_ends
+from applications.web_server import IDLE_S, NGINX, WebServer, authority
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -178,25 +178,17 @@ class Dash(Application):
         files = video.files(tuple(options.ladder), options.segment)
         manifest = Manifest.parsed(files[video.MANIFEST])
         tcp: TcpEnd = {"variant": options.variant}
-        server: FlowEnd = {
-            "name": plan.name,
-            "host": plan.source,
-            "application": "dash",
-            "role": "server",
-            "port": options.port,
-            "dscp": options.dscp,
-            "tcp": tcp,
-            "objects": [_object(name, content) for name, content in files.items()],
-        }
-        client: FlowEnd = {
-            "name": plan.name,
-            "host": plan.destination,
-            "application": "dash",
-            "role": "client",
-            "destination": plan.source_address,
-            "port": options.port,
-            "dscp": options.dscp,
-            "start_s": options.start,
+        server, client = flow_ends(
+            plan.name,
+            "dash",
+            listens=(plan.source, plan.source_address),
+            opens=plan.destination,
+            port=options.port,
+            dscp=options.dscp,
+            start_s=options.start,
+        )
+        server |= {"idle_s": IDLE_S, "tcp": tcp, "objects": [_object(name, content) for name, content in files.items()]}
+        client |= {
             "until_s": options.start + options.duration,
             "manifest": f"/{video.MANIFEST}",
             "representations": [

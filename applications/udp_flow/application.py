@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.stream import UDP_HEADERS, Stream
 from applications.udp_flow.timetable import Pattern, Timetable
-from applications.virtual_traffic import FlowEnd, VirtualTraffic
+from applications.virtual_traffic import FlowEnd, VirtualTraffic, flow_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
@@ -144,26 +144,24 @@ class UdpFlow(Application):
         options = UdpFlowOptions.model_construct(**plan.options)
         ends = list[FlowEnd]()
         for number, timetable in enumerate(options.timetables(plan.name, version(plan))):
-            name, port = f"{plan.name}.{number + 1}", options.port + number
-            ends.append({"name": name, "host": plan.destination, "application": "datagrams", "role": "receiver", "port": port})
-            ends.append(
-                {
-                    "name": name,
-                    "host": plan.source,
-                    "application": "datagrams",
-                    "role": "sender",
-                    "port": port,
-                    "destination": plan.destination_address,
-                    "source_port": port,
-                    "dscp": options.dscp,
-                    "start_s": options.start,
-                    "periods": timetable.periods(),
-                    "per_s": timetable.per_s,
-                    "poisson": options.pattern == "poisson",
-                    "payload": round(options.payload),
-                    "resolve": True,
-                }
+            receiver, sender = flow_ends(
+                f"{plan.name}.{number + 1}",
+                "datagrams",
+                listens=(plan.destination, plan.destination_address),
+                opens=plan.source,
+                port=options.port + number,
+                dscp=options.dscp,
+                start_s=options.start,
             )
+            own: FlowEnd = {
+                **sender,
+                "periods": timetable.periods(),
+                "per_s": timetable.per_s,
+                "poisson": options.pattern == "poisson",
+                "payload": round(options.payload),
+                "resolve": True,
+            }
+            ends += [receiver, own]
         return VirtualTraffic(tuple(ends), tuple(flows(plan)), facts(plan))
 
     def script(self) -> str:

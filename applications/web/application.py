@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports
 from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import check_variant, of_linux
-from applications.virtual_traffic import FlowEnd, VirtualTraffic, WebPage
+from applications.virtual_traffic import VirtualTraffic, WebPage, flow_ends
 from applications.web import pages
 from applications.web.pages import Model
 from applications.web.record import RECORD_FILE
@@ -184,26 +184,17 @@ class Web(Application):
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
         options = WebOptions.model_construct(**plan.options)
         set_of_pages = page_set(options)
-        server: FlowEnd = {
-            "name": plan.name,
-            "host": plan.source,
-            "application": "web",
-            "role": "server",
-            "port": options.port,
-            "dscp": options.dscp,
-            "pages": set_of_pages,
-            "idle_s": IDLE_S,
-            "tcp": {"variant": options.variant},
-        }
-        client: FlowEnd = {
-            "name": plan.name,
-            "host": plan.destination,
-            "application": "web",
-            "role": "client",
-            "port": options.port,
-            "destination": plan.source_address,
-            "dscp": options.dscp,
-            "start_s": options.start,
+        server, client = flow_ends(
+            plan.name,
+            "web",
+            listens=(plan.source, plan.source_address),
+            opens=plan.destination,
+            port=options.port,
+            dscp=options.dscp,
+            start_s=options.start,
+        )
+        server |= {"pages": set_of_pages, "idle_s": IDLE_S, "tcp": {"variant": options.variant}}
+        client |= {
             "until_s": options.start + options.duration,
             "pages": set_of_pages,
             "parallel": options.connections,
