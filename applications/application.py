@@ -130,6 +130,10 @@ class ApplicationOptions(BaseModel):
     #: Differentiated services code point of its packets, by name or number.
     dscp: Dscp = 0
 
+    def virtual_only(self) -> tuple[str, ...]:
+        """Keys that were said and have an effect in virtual time only."""
+        return ()
+
     def ports(self) -> tuple[Ports, ...]:
         """UDP and TCP ports that it opens, from when it is arranged; no more than can be said before."""
         return ()

@@ -113,6 +113,9 @@ class CallOptions(ApplicationOptions):
             raise ValueError(f"playout {TIME.write(self.playout)} is more than playout_limit {TIME.write(self.playout_limit)}")
         return self
 
+    def virtual_only(self) -> tuple[str, ...]:
+        return () if self.recording is None else ("recording",)
+
     def ports(self) -> tuple[Ports, ...]:
         return Ports("sip_port", self.sip_port, self.sip_port), Ports("rtp_port", self.rtp_port, self.rtp_port + 1)
 

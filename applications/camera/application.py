@@ -54,6 +54,9 @@ class CameraOptions(ApplicationOptions):
     #: in place of those of the scene. Labs send the scene.
     recording: RecordingFile | None = None
 
+    def virtual_only(self) -> tuple[str, ...]:
+        return () if self.recording is None else ("recording",)
+
     def ports(self) -> tuple[Ports, ...]:
         return (Ports("rtp_port", self.rtp_port, self.rtp_port + 1),)
 

@@ -52,7 +52,7 @@ def load(path: Path, settings: Sequence[Setting] = ()) -> Wanted:
         return _of_topology(path, settings, source)
     errors = list(source.defects)
     try:
-        file = TrafficFile.model_validate(source.data)
+        file = TrafficFile.model_validate(source.data, context=source.context)
     except ValidationError as error:
         raise BadTopology([*errors, *explain(source, TrafficFile, error.errors(include_url=False))]) from None
     if errors:

@@ -33,7 +33,7 @@ from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Placed, Site, place
 from testbed.plans.switch_plan import Datapaths
-from testbed.plans.traffic_plan import plan_traffic
+from testbed.plans.traffic_plan import plan_traffic, without_effect
 
 #: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
 HOST_CAPABILITIES = ("net_raw", "net_bind_service")
@@ -141,7 +141,7 @@ class _Resolver:
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=alone.budget_us() if alone else 0,
             awake_cores=alone.awake_cores() if alone else (),
-            notes=(*self._notes(several), *topology.notes, *beyond(events, traffic, duration_s)),
+            notes=(*self._notes(several), *topology.notes, *without_effect(traffic), *beyond(events, traffic, duration_s)),
             events=events,
             hosts=tuple(
                 machine.site.host(machine.awake_cores(), machine.budget_us()) for machine in self.machines.values() if several

@@ -126,3 +126,15 @@ def test_without_any_centre_the_file_has_to_say_one(tmp_path: Path) -> None:
 def test_a_duration_that_an_application_cannot_have_is_refused(tmp_path: Path, lab: Plan) -> None:
     with pytest.raises(BadDuration, match="duration of traffic flow"):
         plan_lab_traffic(traffic_file.load(written(tmp_path, between("a", "b"))), lab, 0.1)
+
+
+def test_a_recording_is_told_to_be_of_no_effect_in_a_lab_and_only_with_its_traffic(tmp_path: Path) -> None:
+    """Real telephones call there; in virtual time the packets of the recording are sent."""
+    (tmp_path / "call.pcap").touch()
+    call = "traffic:\n  talk: {application: call, from: a, to: b, recording: call.pcap}\n"
+    (file := tmp_path / "sky.yaml").write_text(NETWORK + call)
+    note = "traffic talk: `recording` is used in virtual time only; a lab runs call as without it"
+    lab = plan_file(file, lab="up", realtime=GRANTED, cores=(0, 1))
+    assert lab.notes.count(note) == 1
+    assert plan_lab_traffic(traffic_file.load(written(tmp_path, call)), lab, None).notes.count(note) == 1
+    assert note not in plan_lab_traffic(traffic_file.load(written(tmp_path, between("a", "b"))), lab, None).notes

@@ -6,7 +6,7 @@ That of a file for a lab that is up goes between the hosts and addresses that th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_address, ip_interface
 from itertools import product
@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter, ValidationError
 
 from applications.application import ApplicationOptions
+from applications.registry import applications
 from contracts.addresses import Address, Interface
 from contracts.errors import BadInput, BadTopology, WrongInput, listed
 from contracts.plan import NodePlan, Plan, TrafficPlan
@@ -66,7 +67,17 @@ def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Pla
         raise BadTopology(errors)
     distance = wiring.distances(centre)
     traffic = (_planned(name, wanted.traffic[name], pair, distance, duration_s) for name, pair in addresses.items() if pair)
-    return replace(lab, traffic=tuple(traffic), events=(), centre=centre)
+    planned, old = tuple(traffic), set(without_effect(lab.traffic))
+    notes = (*(note for note in lab.notes if note not in old), *without_effect(planned))
+    return replace(lab, traffic=planned, events=(), centre=centre, notes=notes)
+
+
+def without_effect(traffic: Iterable[TrafficPlan]) -> Iterator[str]:
+    """Notes on what was said of traffic that has no effect in a lab, where real programs send it."""
+    kinds = applications()
+    for entry in traffic:
+        for key in kinds[entry.application].OPTIONS.model_construct(**entry.options).virtual_only():
+            yield f"traffic {entry.name}: `{key}` is used in virtual time only; a lab runs {entry.application} as without it"
 
 
 def _host_errors(wanted: Wanted, lab: Plan, centre: str | None) -> Iterator[BadInput]:
