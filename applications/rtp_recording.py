@@ -24,7 +24,7 @@ from contracts.files import find_file
 from results import datagram, pcapng
 from system import sandbox
 
-#: An hour of a call both ways has 360 000.
+#: Of a capture, RTP or not. An hour of a call both ways has 360 000.
 MOST_PACKETS: Final = 1_000_000
 #: A stream has at least so many packets, and of those that follow each other such a part has the next number. What only looks
 #: like RTP has not.
@@ -37,7 +37,9 @@ _NS: Final = 1e9
 #: A turn ends after its last packet.
 _NEXT_TURN_S: Final = 1e-6
 _LIMITS: Final = sandbox.Limits(120.0, output_bytes=512 << 20)
-_EDITCAP: Final = ("editcap", "-F", "pcapng", "-", "-")
+#: Of each packet no more than its headers.
+_EDITCAP: Final = ("editcap", "-F", "pcapng", "-s", "128", "-", "-")
+_READ_BYTES: Final = 1 << 20
 
 
 def _find(text: Any, info: ValidationInfo) -> Path:
@@ -113,20 +115,13 @@ class RtpStream:
 
 
 def streams(recording: Path) -> list[RtpStream]:
-    """All that are in a capture, the earliest first. Raises BadRecording, SandboxFailed, LimitExceeded."""
-    with recording.open("rb") as file:
-        done = sandbox.run(_EDITCAP, _LIMITS, stdin=file)
-    # GLib's lines, which tell of a user without a name, are not editcap's own.
-    complaints = [line.removeprefix("editcap: ") for line in done.complaint.splitlines() if line.startswith("editcap: ")]
-    if done.status != 0 or complaints:
-        complaint = " ".join(complaints) or f"it ended with {done.status}"
-        remedy = f"give a whole one, or what is whole of it: editcap {recording.name} whole.pcapng"
-        raise BadRecording(f"{recording} is no capture, or a damaged one; editcap says: {complaint.rstrip('.')}; {remedy}")
+    """All that are in a capture, the earliest first. Raises BadRecording, SandboxFailed."""
     found: dict[tuple[str, int, str, int, int, int], list[_Packet]] = {}
-    for number, (ends, packet) in enumerate(_rtp_packets(done.output, recording)):
-        if number == MOST_PACKETS:
-            raise BadRecording(f"{recording}: it has more than {MOST_PACKETS} packets of RTP; cut it, say by editcap -B")
-        found.setdefault(ends, []).append(packet)
+    try:
+        for ends, packet in _rtp_packets(recording):
+            found.setdefault(ends, []).append(packet)
+    except sandbox.LimitExceeded as error:
+        raise _too_large(recording, error.what) from None
     all_streams = [
         RtpStream(source, destination, ssrc, payload_type, _once(packets))
         for (source, _, destination, _, ssrc, payload_type), packets in found.items()
@@ -168,8 +163,15 @@ def _too_many(recording: Path, found: Sequence[RtpStream], wanted: str) -> BadRe
     )
 
 
-def _rtp_packets(capture: bytes, path: Path) -> Iterator[tuple[tuple[str, int, str, int, int, int], _Packet]]:
-    for captured in pcapng.packets(io.BytesIO(capture), path):
+def _too_large(recording: Path, why: str) -> BadRecording:
+    remedy = f"keep what is meant: tshark -r {recording.name} -d udp.port==1024-65535,rtp -Y rtp -w one.pcapng"
+    return BadRecording(f"{recording} is more than a recording may be: {why}; {remedy}")
+
+
+def _rtp_packets(recording: Path) -> Iterator[tuple[tuple[str, int, str, int, int, int], _Packet]]:
+    for number, captured in enumerate(_packets(recording)):
+        if number == MOST_PACKETS:
+            raise _too_large(recording, f"it has more than {MOST_PACKETS} packets")
         packet = datagram.datagram(captured.data)
         if packet is None or packet.protocol != "udp" or (header := datagram.rtp(packet.payload)) is None:
             continue
@@ -180,6 +182,35 @@ def _rtp_packets(capture: bytes, path: Path) -> Iterator[tuple[tuple[str, int, s
         ends = (packet.source, packet.source_port, packet.destination, packet.destination_port, ssrc, payload_type)
         length = packet.payload_bytes - _RTP_HEADER_BYTES
         yield ends, _Packet(captured.time_ns, length, header.sequence, header.timestamp, bool(marker))
+
+
+def _packets(recording: Path) -> Iterator[pcapng.Packet]:
+    """All of a capture, each as soon as it was read: what was compressed may be larger than the memory."""
+    with recording.open("rb") as file, sandbox.running(_EDITCAP, _LIMITS, stdin=file) as editcap:
+        with io.BufferedReader(_Output(editcap), _READ_BYTES) as output:
+            yield from pcapng.packets(output, recording)
+        status = editcap.wait()
+        # GLib's lines, which tell of a user without a name, are not editcap's own.
+        complaints = [line.removeprefix("editcap: ") for line in editcap.complaint().splitlines() if line.startswith("editcap: ")]
+    if status != 0 or complaints:
+        complaint = " ".join(complaints) or f"it ended with {status}"
+        remedy = f"give a whole one, or what is whole of it: editcap {recording.name} whole.pcapng"
+        raise BadRecording(f"{recording} is no capture, or a damaged one; editcap says: {complaint.rstrip('.')}; {remedy}")
+
+
+class _Output(io.RawIOBase):
+    """What a program in a sandbox writes, as a file."""
+
+    def __init__(self, program: sandbox.Program) -> None:
+        self._program = program
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a buffer of any kind, says typeshed
+        part = self._program.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
 
 
 def _counts_on(packets: Sequence[_Packet]) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,8 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
         raise ValueError(f"{text!r} is not the name of a file; write its path, as it is from the topology's folder")
     folders = context or {}
     homes = [folders[key] for key in ("terminal", "folder") if key in folders] + [CHECKOUT]
-    paths = [(home / text).resolve() for home in homes]
+    # Not by Path.resolve, which takes a circle of links for a defect.
+    paths = [Path(os.path.realpath(home / text)) for home in homes]
     inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in folders or path.is_relative_to(home)]
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
@@ -31,5 +33,9 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
                 return path
             if path.is_dir():
                 raise ValueError(f"{text} is a folder; name a file")
+            if path.is_symlink():
+                raise ValueError(f"{text} is a circle of links; name a file")
+            if path.exists():
+                raise ValueError(f"{text} is a pipe, a socket or a device; name a file")
     places = list(dict.fromkeys(map(str, homes)))
     raise ValueError(f"there is no file {text}; looked in {listed(places, 'and')}")

@@ -51,7 +51,11 @@ class SandboxFailed(NetBoxITError):
 
 
 class LimitExceeded(NetBoxITError):
-    """A program used more than it may, and was ended. The cause is in what it read."""
+    """A program used more than it may, and was ended. The cause is in what it read; `what` says which limit it was."""
+
+    def __init__(self, program: str, what: str, complaint: str) -> None:
+        super().__init__(f"{program} was ended: {what}" + (f"; it said: {complaint}" if complaint else ""))
+        self.what = what
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ class Program:
 
     def _exceeded(self, what: str) -> LimitExceeded:
         complaint = printable_lines(self.complaint().strip())[-500:]
-        return LimitExceeded(f"{Path(self._name).name} was ended: {what}" + (f"; it said: {complaint}" if complaint else ""))
+        return LimitExceeded(Path(self._name).name, what, complaint)
 
 
 @contextmanager

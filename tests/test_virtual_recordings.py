@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from applications import rtp_recording
+from applications.rtp_recording import BadRecording
 from results import pcapng
 from tests.test_virtual_run import LINES, virtually, written
 
@@ -77,6 +82,22 @@ def cut(path: Path) -> None:
     stream(1)(path)
     subprocess.run(["editcap", "-F", "pcap", path, path.with_suffix(".pcap")], check=True, capture_output=True)
     path.write_bytes(path.with_suffix(".pcap").read_bytes()[:-7])
+
+
+def test_a_small_file_that_becomes_a_large_one_is_refused_and_takes_no_memory(tmp_path: Path) -> None:
+    """Records of no bytes behind a header of pcap: 160 kB become ten million packets."""
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    (tmp_path / "bomb.pcap").write_bytes(header)
+    os.truncate(tmp_path / "bomb.pcap", 160_000_000)
+    subprocess.run(["gzip", tmp_path / "bomb.pcap"], check=True)
+    bomb = tmp_path / "bomb.pcap.gz"
+    assert bomb.stat().st_size < 1_000_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(
+        BadRecording, match=r"bomb\.pcap\.gz is more than a recording may be: it has more than 1000000 packets; keep"
+    ):
+        rtp_recording.streams(bomb)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
 
 
 def text(path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -23,7 +24,7 @@ FCS = 4
 def _recording(text: object) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise ValueError("a trace is a pcapng file; write its path, like traces/call.pcapng")
-    path = (CHECKOUT / text).resolve()
+    path = Path(os.path.realpath(CHECKOUT / text))  # a circle of links is no file
     if not path.is_relative_to(INSTALLATION):
         raise ValueError(f"{text} is not in the checkout, so the netbox's container cannot see it; copy it below {INSTALLATION}")
     if not path.is_file():
