@@ -31,6 +31,8 @@ MOST_PACKETS: Final = 1_000_000
 _LEAST_PACKETS: Final = 10
 _IN_ORDER: Final = 0.5
 _RTP_HEADER_BYTES: Final = 12  # RFC 3550, 5.1
+#: As long as traffic may last.
+_LONGEST_S: Final = 86_400.0
 _STAMPS: Final = 1 << 32
 _NUMBERS: Final = 1 << 16
 _NS: Final = 1e9
@@ -85,6 +87,11 @@ class RtpStream:
     def __str__(self) -> str:
         return f"rtp.ssrc == {self.ssrc:#010x} from {self.source} to {self.destination} ({len(self.packets)} packets)"
 
+    @property
+    def span_s(self) -> float:
+        """From its first packet to its last."""
+        return (self.packets[-1].time_ns - self.packets[0].time_ns) / _NS
+
     def media(self, clock_hz: int, until_s: float) -> RtpMedia:
         """What sends it again and again until then; timestamps go on from one turn to the next."""
         first = self.packets[0]
@@ -130,6 +137,10 @@ def streams(recording: Path) -> list[RtpStream]:
     if not all_streams:
         raise BadRecording(
             f"{recording}: there is no stream of RTP on Ethernet in it; record it at the sender's own interface, not at `any`"
+        )
+    if longest := next((stream for stream in all_streams if stream.span_s > _LONGEST_S), None):
+        raise BadRecording(
+            f"{recording}: {longest} is {longest.span_s / 3600:.0f} h long, and a day is the most; cut it, say by editcap -B"
         )
     return sorted(all_streams, key=lambda stream: stream.packets[0].time_ns)
 

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from applications import web_server
 from applications.application import Application, ApplicationFailed
 from applications.conftest import NamespaceHosts, captured, traffic_plan
 from applications.web_server import WebServer, authority
@@ -33,6 +36,18 @@ class Serving(Application):
 
 def test_an_address_of_ipv6_is_in_brackets() -> None:
     assert (authority("10.0.0.1", 80), authority("fd00::1", 8080)) == ("10.0.0.1:80", "[fd00::1]:8080")
+
+
+@pytest.mark.parametrize("sizes", [{"0/0": 10, "0/1": 2_000_000}, {"0/" + "x" * 300: 1}])
+def test_a_file_that_cannot_be_made_is_told_with_its_remedy(sizes: dict[str, int], tmp_path: Path) -> None:
+    """As one that is longer than the disk of its host."""
+    (tmp_path / "sizes.json").write_text(json.dumps(sizes))
+    program = Path(web_server.__file__).with_name("web_server_program.py")
+    command = ["prlimit", "--fsize=1000000", "/usr/bin/python3", program, tmp_path, "127.0.0.1", "0", "0", ""]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"/{list(sizes)[-1]} of {list(sizes.values())[-1]} bytes cannot be made: File " in done.stderr
+    assert "limits: {disk: …}" in done.stderr
 
 
 @pytest.mark.lab

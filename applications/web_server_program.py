@@ -22,15 +22,23 @@ def main() -> None:
     folder, address, port, traffic_class, congestion_control = sys.argv[1:]
     os.chdir(folder)
     for name, size in json.loads(Path("sizes.json").read_text()).items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        with Path(name).open("wb") as file:
-            file.truncate(size)
+        _make(Path(name), size)
     listener = _listener(address, int(port), int(traffic_class), congestion_control)
     os.execve(
         "/usr/sbin/nginx",
         ["nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr"],
         {**os.environ, "NGINX": f"{listener.fileno()};"},
     )
+
+
+def _make(file: Path, size: int) -> None:
+    """Of zeros, which take no room on a disk; but no file may be longer than the disk of a host (RLIMIT_FSIZE)."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("wb") as made:
+            made.truncate(size)
+    except OSError as error:
+        sys.exit(f"/{file} of {size} bytes cannot be made: {error.strerror}; take smaller or fewer, or write limits: {{disk: …}}")
 
 
 def _listener(address: str, port: int, traffic_class: int, congestion_control: str) -> socket.socket:

@@ -78,6 +78,10 @@ def stream(*sources: int, count: int = 50) -> Callable[[Path], None]:
     return write
 
 
+def of_days(path: Path) -> None:
+    pcapng.write(path, [(7200 * 10**9 * number, rtp_frame(number, 1)) for number in range(20)])
+
+
 def cut(path: Path) -> None:
     stream(1)(path)
     subprocess.run(["editcap", "-F", "pcap", path, path.with_suffix(".pcap")], check=True, capture_output=True)
@@ -121,6 +125,7 @@ WRONG = [
     (CALL, stream(1, 2), "it is to have a stream each way between two hosts, and has rtp.ssrc == 0x00000001"),
     (CALL, stream(1, count=5), "there is no stream of RTP on Ethernet in it; record it at the sender's own interface"),
     (CALL.replace("pcma", "opus"), stream(1), "its speech is pcma, and the call's codec is opus; write codec: pcma"),
+    (CALL, of_days, "(20 packets) is 38 h long, and a day is the most; cut it"),
     (CALL, cut, "mine.pcapng is no capture, or a damaged one; editcap says: "),
     (CALL, text, "mine.pcapng is no capture, or a damaged one; editcap says: "),
     (CALL, empty, "there is no stream of RTP on Ethernet in it"),
