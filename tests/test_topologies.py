@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,33 @@ def test_an_example_carries_its_traffic(name: str, runs: dict[str, Future[Run]])
     metrics = json.loads((latest / "metrics.json").read_text())
     assert {flow["name"]: flow["received"] > 0 for flow in metrics["flows"]} == {flow["name"]: True for flow in metrics["flows"]}
     assert metrics["flows"]
+
+
+def in_virtual_time(file: Path, results: Path, duration: str) -> dict[str, dict[str, Any]]:
+    """The flows of a run, by name and direction."""
+    command = [sys.executable, CHECKOUT / "netboxit.py", "run", file, "--virtual", "--duration", duration, "--results", results]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    flows = json.loads((results / "latest/metrics.json").read_text())["flows"]
+    return {f"{flow['name']} {flow['direction']}": flow for flow in flows}
+
+
+def test_players_of_the_streaming_example_get_their_video_in_virtual_time(tmp_path: Path) -> None:
+    flows = in_virtual_time(FOLDER / "streaming.yaml", tmp_path, "10 s")
+    assert set(flows) == {"by-throughput return", "by-buffer return"}
+    assert all(flow["received"] > 0 for flow in flows.values())
+
+
+def test_speech_of_the_web_example_waits_for_pages_only_without_priority(tmp_path: Path) -> None:
+    """At 1 Mbit/s a frame of 1500 bytes takes 12 ms. With priority speech waits for those being sent (regression: two)."""
+    text = (FOLDER / "web.yaml").read_text()
+    (tmp_path / "shared.yaml").write_text(text.replace("    queue: priority\n", ""))
+    first = in_virtual_time(FOLDER / "web.yaml", tmp_path / "first", "30 s")
+    shared = in_virtual_time(tmp_path / "shared.yaml", tmp_path / "shared", "30 s")
+    delays = [flows["call.voice forward"]["one_way_delay_ms"] for flows in (first, shared)]
+    waits = [delay["max"] - delay["min"] for delay in delays]
+    assert waits[0] < 25 < 100 < waits[1]
+    assert first["pages.pages forward"]["received"] > 0 < first["news.pages forward"]["received"]
 
 
 def shortened(topology: str) -> str:
