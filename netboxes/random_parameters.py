@@ -66,11 +66,12 @@ def random_set(technology: str, chance: random.Random) -> dict[str, Any]:
         parameters["stations"][f"further{number}"] = dict(chance.choice(list(parameters["stations"].values())))
     for keys in parameters["stations"].values():
         if chance.random() < 0.5:
-            keys.update(_some_fields(station, chance, 3))
-    return parameters | _some_fields(model, chance, MOST_CHANGES, leave=("stations",))
+            keys.update(some_fields(station, chance, 3))
+    return parameters | some_fields(model, chance, MOST_CHANGES, leave=("stations",))
 
 
-def _some_fields(model: type[BaseModel], chance: random.Random, most: int, leave: Sequence[str] = ()) -> dict[str, Any]:
+def some_fields(model: type[BaseModel], chance: random.Random, most: int, leave: Sequence[str] = ()) -> dict[str, Any]:
+    """Up to so many of a model's keys with values as in YAML."""
     names = [name for name in model.model_fields if name not in leave]
     chosen = chance.sample(names, min(len(names), chance.randint(0, most)))
     return _of_fields({name: model.model_fields[name] for name in chosen}, chance)
@@ -104,7 +105,7 @@ def _value(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
         return {name: _value(arguments[1], [], chance) for name in ("one", "two")[: chance.randint(0, 2)]}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         needed = {name: field for name, field in annotation.model_fields.items() if field.is_required()}
-        return _of_fields(needed, chance) | _some_fields(annotation, chance, 4, leave=tuple(needed))
+        return _of_fields(needed, chance) | some_fields(annotation, chance, 4, leave=tuple(needed))
     return _plain(annotation, metadata, chance)
 
 

@@ -33,6 +33,27 @@ SETTINGS = settings(max_examples=int(os.environ.get("NETBOXIT_MUTATIONS", "50"))
 SWITCH = {"ports": {"one": {"vlan": 10}, "two": {"vlan": 10, "limit": "1 Mbit/s"}, "three": {"trunk": [10, 20]}}, "flows": []}
 EQUIPMENT = {"radio": {"nic": "eth9", "address": "10.77.0.2/24"}, "machine": {"tap": "nbxvm"}}
 REPLACE = {"backhaul": {"meoc": {"nic": "eth7"}, "hub": {"nic": "eth8"}}}
+TRAFFIC = {
+    "file": {"application": "bulk", "from": "fr1", "to": "eoc", "size": "1 MB", "parallel": 2},
+    "sensors": {
+        "application": "udp-flow",
+        "from": "fr1",
+        "to": "eoc",
+        "rate": "10 kbit/s",
+        "pattern": "on-off",
+        "on_time": "2 s",
+    },
+    "pages": {"application": "web", "from": "eoc", "to": "fr1", "model": "802.16m", "think": "5 s", "count": 9},
+    "news": {
+        **{"application": "web", "from": "eoc", "to": "fr1", "port": 8081, "connections": 2, "persistent": False},
+        "pages": [{"objects": ["20 kB", "4 kB"], "think": "5 s"}],
+    },
+    "film": {
+        **{"application": "dash", "from": "eoc", "to": "fr1", "port": 8082, "ladder": ["500 kbit/s", "1 Mbit/s"]},
+        **{"adaptation": "buffer", "back_off": "20 s", "variant": "newreno"},
+    },
+    "probe": {"application": "command", "from": "fr1", "to": "eoc", "run": "true"},
+}
 EVENTS = [
     {"at": "1 s", "netbox": "field", "set": {"distance": "90 m"}},
     {"at": "2 s", "wire": ["fr1", "field.responder"], "state": "down"},
@@ -87,6 +108,7 @@ HOSTILE: tuple[Any, ...] = (
 def whole() -> dict[str, Any]:
     data: dict[str, Any] = dict(read(CHECKOUT / "topologies" / "emergency.yaml").data)
     data["hosts"]["desk"] = {"address": "10.77.0.1/24", "start": "true", "restart": "always"}
+    data["traffic"] |= TRAFFIC
     data["wires"] += [["desk", "core.one"], ["radio", "core.two"], ["machine", "core.three"]]
     return copy.deepcopy(data | {"switches": {"core": SWITCH}, "equipment": EQUIPMENT, "replace": REPLACE, "events": EVENTS})
 
