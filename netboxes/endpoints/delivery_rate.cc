@@ -5,6 +5,7 @@
 #include "ns3/tcp-tx-item.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace netboxit
 {
@@ -13,6 +14,15 @@ ns3::TypeId DeliveryRate::GetTypeId()
 {
     static const auto type = ns3::TypeId("netboxit::DeliveryRate").SetParent<ns3::TcpRateOps>();
     return type;
+}
+
+DeliveryRate::DeliveryRate(std::shared_ptr<Rack> rack) : m_rack(std::move(rack))
+{
+}
+
+void DeliveryRate::CountLoss(std::uint32_t bytes)
+{
+    m_lost += bytes;
 }
 
 void DeliveryRate::SkbSent(ns3::TcpTxItem* segment, bool isFirst)
@@ -34,6 +44,10 @@ void DeliveryRate::SkbDelivered(ns3::TcpTxItem* segment)
     if (sent.m_deliveredTime == ns3::Time::Max())
     {
         return; // it was acknowledged selectively before
+    }
+    if (m_rack)
+    {
+        m_rack->Arrived(*segment);
     }
     m_connection.m_delivered += segment->GetSeqSize();
     m_connection.m_deliveredTime = ns3::Simulator::Now();
@@ -62,13 +76,18 @@ void DeliveryRate::CalculateAppLimited(std::uint32_t window,
 {
     if (end - next < static_cast<std::int32_t>(segmentSize) && inFlight < window && lost <= sentAgain)
     {
-        m_connection.m_appLimited =
-            std::max<std::uint32_t>(static_cast<std::uint32_t>(m_connection.m_delivered) + inFlight, 1);
+        LimitByApplication(inFlight);
     }
 }
 
+void DeliveryRate::LimitByApplication(std::uint32_t inFlight)
+{
+    m_connection.m_appLimited =
+        std::max<std::uint32_t>(static_cast<std::uint32_t>(m_connection.m_delivered) + inFlight, 1);
+}
+
 const ns3::TcpRateOps::TcpRateSample& DeliveryRate::GenerateSample(std::uint32_t acknowledged,
-                                                                   std::uint32_t lost,
+                                                                   std::uint32_t,
                                                                    bool isReneging,
                                                                    std::uint32_t inFlightBefore,
                                                                    const ns3::Time& leastRoundTrip)
@@ -78,7 +97,7 @@ const ns3::TcpRateOps::TcpRateSample& DeliveryRate::GenerateSample(std::uint32_t
         m_connection.m_appLimited = 0;
     }
     m_sample.m_ackedSacked = acknowledged;
-    m_sample.m_bytesLoss = lost;
+    m_sample.m_bytesLoss = std::exchange(m_lost, 0);
     m_sample.m_priorInFlight = inFlightBefore;
     m_sample.m_delivered = -1;
     m_sample.m_interval = {};

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "rack.h"
+
 #include "ns3/tcp-rate-ops.h"
+
+#include <memory>
 
 namespace netboxit
 {
@@ -13,6 +17,14 @@ class DeliveryRate : public ns3::TcpRateOps
 {
   public:
     static ns3::TypeId GetTypeId();
+    DeliveryRate() = default;
+    /// Tells `rack` of each segment that arrives.
+    explicit DeliveryRate(std::shared_ptr<Rack> rack);
+
+    /// `bytes` were found lost; ns-3 takes what is sent again for lost, too.
+    void CountLoss(std::uint32_t bytes);
+    /// Samples of what is sent until now say less than the path permits.
+    void LimitByApplication(std::uint32_t inFlight);
 
     void SkbSent(ns3::TcpTxItem* segment, bool isFirst) override;
     void SkbDelivered(ns3::TcpTxItem* segment) override;
@@ -31,6 +43,8 @@ class DeliveryRate : public ns3::TcpRateOps
     const TcpRateConnection& GetConnectionRate() override;
 
   private:
+    std::shared_ptr<Rack> m_rack;
+    std::uint32_t m_lost{0}; ///< since the last acknowledgement, bytes
     TcpRateConnection m_connection;
     TcpRateSample m_sample;
     ns3::Time m_sentLast;     ///< of the segments of this acknowledgement, the latest

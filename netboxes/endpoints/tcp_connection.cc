@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tcp_connection.h"
 
+#include "bbr.h"
 #include "delivery_rate.h"
 #include "rate_reduction.h"
 
 #include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
-#include "ns3/tcp-bbr.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-option-rfc793.h"
@@ -99,11 +99,11 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     ns3::ObjectFactory factory;
     factory.SetTypeId(options.variant);
     const auto congestionControl = factory.Create<ns3::TcpCongestionOps>();
-    if (const auto bbr = ns3::DynamicCast<ns3::TcpBbr>(congestionControl); bbr)
+    if (const auto bbr = ns3::DynamicCast<Bbr>(congestionControl); bbr)
     {
-        bbr->SetStream(static_cast<std::uint32_t>(randomStream));
+        bbr->SetStream(randomStream);
     }
-    // Last: DCTCP turns ECN on, BBR pacing.
+    // Last: DCTCP turns ECN on.
     SetCongestionControlAlgorithm(congestionControl);
     SetRecoveryAlgorithm(ns3::CreateObject<RateReduction>());
     m_rateOps = ns3::CreateObject<DeliveryRate>();

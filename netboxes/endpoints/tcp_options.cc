@@ -38,9 +38,9 @@ struct Variant
 
 /// The last ones bring a congestion control of their own.
 constexpr std::array VARIANTS{Variant{"newreno", "ns3::TcpNewReno"},
-                              Variant{"linux-reno", "ns3::TcpLinuxReno"},
-                              Variant{"cubic", "ns3::TcpCubic"},
-                              Variant{"bbr", "ns3::TcpBbr"},
+                              Variant{"linux-reno", "netboxit::LinuxReno"},
+                              Variant{"cubic", "netboxit::Cubic"},
+                              Variant{"bbr", "netboxit::Bbr"},
                               Variant{"vegas", "ns3::TcpVegas"},
                               Variant{"hybla", "ns3::TcpHybla"},
                               Variant{"westwood+", "ns3::TcpWestwoodPlus"},

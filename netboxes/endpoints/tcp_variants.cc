@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tcp_variants.h"
 
+#include "linux_connection.h"
 #include "noordwijk.h"
 #include "reno_1999.h"
 
@@ -22,7 +23,7 @@ ns3::Ptr<TcpConnection> Make(const Host& host, TcpBehaviour behaviour, bool isIp
     case TcpBehaviour::Ordinary:
         break;
     }
-    return ns3::CreateObject<TcpConnection>(host, isIpv6);
+    return ns3::CreateObject<LinuxConnection>(host, isIpv6);
 }
 
 } // namespace

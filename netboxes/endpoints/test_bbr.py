@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netboxes.endpoints.test_congestion_windows import SEGMENT_S, window
+from netboxes.endpoints.endpoints_under_test import bulk, pair
+from netboxes.endpoints.test_congestion_windows import DATA, SEGMENT_S, window
+from results import pcapng
 
 DELAY_S = 0.05
 
@@ -22,3 +24,21 @@ def test_bbr_keeps_a_bandwidth_delay_product_on_its_way(acknowledged: int, tmp_p
     settled = segments[(times > times[0] + 4) & (times < times[0] + 10)]
     assert np.median(settled) == pytest.approx(product, rel=0.08)
     assert 1.2 * product < settled.max() < 1.4 * product
+
+
+@pytest.mark.parametrize(("rate", "burst"), [(1e6, 1), (10e6, 2), (60e6, 4)])
+def test_bbr_sends_bursts_of_a_millisecond_and_leaves_room_for_three(rate: float, burst: int, tmp_path: Path) -> None:
+    """Linux's tcp_tso_autosize(): what the pacing rate sends in 2^-10 s, at least two segments, below 1.2 Mbit/s one
+    (bbr_min_tso_segs). Its bbr_quantization_budget() adds three bursts to the product, to an even number, and two segments when it
+    probes for more. Two of eight phases have other rates."""
+    product = rate / 8 * 2 * DELAY_S
+    sends = bulk("sender", until_s=8.0, tcp={"variant": "bbr"})
+    ran = pair(tmp_path, [sends], [bulk("receiver")], rate=rate, delay_s=DELAY_S, queue=2 * product + 50_000, duration_s=8.0)
+    packets = [(packet.time_ns, packet.data) for packet in pcapng.read(tmp_path / "pair.pcapng")]
+    sent = [time for time, frame in packets if frame[36:38] == (5001).to_bytes(2) and len(frame) > DATA and time > 5e9]
+    times, lengths = np.unique(sent, return_counts=True)
+    assert len(times) > 100
+    assert np.mean(lengths == burst) > 0.7
+    [connection] = ran["left"]["flows"][0]["connections"]
+    most = 2 * product / DATA + 3 * burst + 4 + burst  # with an aggregate
+    assert connection["cwnd"] / DATA < most + 1

@@ -64,17 +64,17 @@ def test_linux_reno_is_a_sawtooth_of_a_half(tmp_path: Path) -> None:
 
 def test_cubic_is_a_cubic_function_of_time_with_fast_convergence(tmp_path: Path) -> None:
     """RFC 9438, 4.2, 4.6 and 4.7: after a loss at W a window of 0.7 W, then C (t - K)³ + Wmax with C = 0.4 and
-    K = cbrt((Wmax - 0.7 W) / C); Wmax is W, or 0.85 W when W was less than the Wmax before."""
+    K = cbrt((Wmax - 0.7 W) / C); Wmax is W, or 0.85 W when W was less than the Wmax before. The window follows its target a
+    round trip later, and is below it by as much as the function grows meanwhile."""
     times, segments, losses = window(tmp_path, "cubic", delay_s=0.05, duration_s=40.0)
-    # The first loss ends slow start, at twice of what the path holds; the one after it is above the Wmax that this left.
     most, tried = 0.0, 0
-    for begin, end in zip(losses[1:], [*losses[2:], times[-1]], strict=True):
+    for begin, end in zip(losses, [*losses[1:], times[-1]], strict=True):
         lost_at = segments[times < begin][-1]
         most = 0.85 * lost_at if lost_at < most else lost_at
         k = np.cbrt((most - 0.7 * lost_at) / 0.4)
         # Recovery takes a round trip, of 0.2 s here; a second one later all that is on its way has been sent by the new window.
         grows = (times > begin + 0.5) & (times < end)
-        assert segments[grows] == pytest.approx(0.4 * (times[grows] - begin - 0.2 - k) ** 3 + most, rel=0.04)
+        assert segments[grows] == pytest.approx(0.4 * (times[grows] - begin - 0.2 - k) ** 3 + most, rel=0.06)
         tried += end > begin + 3
     assert tried >= 4
 
@@ -85,3 +85,12 @@ def test_cubic_grows_on_short_paths_as_reno_would(tmp_path: Path) -> None:
     later = times > times[0] + 5
     at, grown = growth(times[later], segments[later], 25, 31)
     assert grown == pytest.approx(np.sqrt(grown[0] ** 2 + 2 * 0.529 * at / SEGMENT_S), rel=0.1)
+
+
+def test_cubic_leaves_slow_start_before_its_queue_is_full(tmp_path: Path) -> None:
+    """Linux's hystart_update(): slow start ends when acknowledgements come as one train for half of the least round trip, or a
+    round trip is longer by an eighth, at least 4 ms: so before the window is an eighth more than the path holds, and without loss."""
+    times, segments, losses = window(tmp_path, "cubic", delay_s=0.05, duration_s=5.0)
+    product = 0.1 / SEGMENT_S
+    assert losses[0] > times[0] + 2
+    assert product / 2 < segments[times < times[0] + 0.8].max() < 1.125 * product + 2
