@@ -151,6 +151,10 @@ void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
         NewAck(acknowledged, true);
     }
     UpdateRate();
+    if (!m_congestionControl->HasCongControl()) // that sets the window afterwards
+    {
+        SendNew();
+    }
 }
 
 std::uint32_t LinuxConnection::DetectLosses()
@@ -246,7 +250,27 @@ void LinuxConnection::TakeArrivals(std::uint32_t delivered, bool isNew)
 
 std::uint32_t LinuxConnection::AvailableWindow() const
 {
-    return m_paces && m_pacing.Wait().IsStrictlyPositive() ? 0 : TcpConnection::AvailableWindow();
+    if (m_paces && m_pacing.Wait().IsStrictlyPositive())
+    {
+        return 0;
+    }
+    // ns-3 waits for a whole segment, too, but first looks through all that is on its way for the next one.
+    const auto window = TcpConnection::AvailableWindow();
+    const bool waits = window < m_tcb->m_segmentSize && m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark) > window;
+    return waits ? 0 : window;
+}
+
+/// ns-3 would send the same, but looks through all that is on its way for each of them.
+void LinuxConnection::SendNew()
+{
+    const auto segment = m_tcb->m_segmentSize;
+    while ((m_state == ESTABLISHED || m_state == CLOSE_WAIT) && m_txBuffer->GetLost() == 0 && BytesInFlight() > 0 &&
+           UnAckDataCount() + segment <= m_rWnd && m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark) >= segment &&
+           AvailableWindow() >= segment)
+    {
+        const auto next = m_tcb->m_highTxMark.Get();
+        m_tcb->m_nextTxSequence = next + SendDataPacket(next, segment, m_connected);
+    }
 }
 
 std::uint32_t LinuxConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck)
@@ -289,6 +313,7 @@ void LinuxConnection::Resume()
         m_burst = ns3::Simulator::Schedule(wait, &LinuxConnection::Resume, this);
         return;
     }
+    SendNew();
     SendPendingData(m_connected);
 }
 

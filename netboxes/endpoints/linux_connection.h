@@ -45,6 +45,8 @@ class LinuxConnection : public TcpConnection
     void Enter(ns3::TcpSocketState::TcpCongState_t state);
     void TakeArrivals(std::uint32_t delivered, bool isNew);
     void NoteUse();
+    /// Segments that were never sent, as far as the window permits and nothing is to be sent again.
+    void SendNew();
     void UpdateRate();
     void Resume();
 

@@ -29,8 +29,8 @@ def test_bbr_keeps_a_bandwidth_delay_product_on_its_way(acknowledged: int, tmp_p
 @pytest.mark.parametrize(("rate", "burst"), [(1e6, 1), (10e6, 2), (60e6, 4)])
 def test_bbr_sends_bursts_of_a_millisecond_and_leaves_room_for_three(rate: float, burst: int, tmp_path: Path) -> None:
     """Linux's tcp_tso_autosize(): what the pacing rate sends in 2^-10 s, at least two segments, below 1.2 Mbit/s one
-    (bbr_min_tso_segs). Its bbr_quantization_budget() adds three bursts to the product, to an even number, and two segments when it
-    probes for more. Two of eight phases have other rates."""
+    (bbr_min_tso_segs). Its bbr_quantization_budget() adds three bursts to the product, to an even number, and two segments while
+    it probes for more. Two of eight phases have other rates."""
     product = rate / 8 * 2 * DELAY_S
     sends = bulk("sender", until_s=8.0, tcp={"variant": "bbr"})
     ran = pair(tmp_path, [sends], [bulk("receiver")], rate=rate, delay_s=DELAY_S, queue=2 * product + 50_000, duration_s=8.0)
