@@ -43,7 +43,7 @@ def test_a_file_that_cannot_be_made_is_told_with_its_remedy(sizes: dict[str, int
     """As one that is longer than the disk of its host."""
     (tmp_path / "sizes.json").write_text(json.dumps(sizes))
     program = Path(web_server.__file__).with_name("web_server_program.py")
-    command = ["prlimit", "--fsize=1000000", "/usr/bin/python3", program, tmp_path, "127.0.0.1", "0", "0", ""]
+    command = ["prlimit", "--fsize=1000000", "/usr/bin/python3", str(program), str(tmp_path), "127.0.0.1", "0", "0", ""]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert f"/{list(sizes)[-1]} of {list(sizes.values())[-1]} bytes cannot be made: File " in done.stderr

@@ -35,6 +35,11 @@ wires:
 traffic:
   flow: {application: udp-flow, from: a, to: b, rate: 4 Mbit/s, payload: 1200 B, duration: 1 s}
 """
+#: A client of each records what it does, and nginx each request.
+_PAGES_AND_VIDEO = """\
+  pages: {application: web, from: a, to: b, pages: [{objects: [20 kB, 5 kB]}], duration: 2 s, variant: newreno}
+  film: {application: dash, from: a, to: b, ladder: [500 kbit/s], port: 8081, duration: 2 s, variant: newreno}
+"""
 #: Left in a run's folder by a run that came to its end.
 _TABLES = {"frames.parquet", "series.parquet", "flows.parquet", "measures.parquet"}
 _WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
@@ -51,15 +56,21 @@ _WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
     ],
 )
 def test_a_run_tells_what_it_could_not_keep_and_leaves_nothing(kind: Kind, unit: Unit, rooms: Sequence[int]) -> None:
-    told = run_in_own_host(_run_with, kind, unit, rooms)
+    told = run_in_own_host(_run_with, _TOPOLOGY, kind, unit, rooms)
     assert "No space left on device" in told[0]
     assert "No space left on device" not in told[-1], "there was enough room"
 
 
-def _run_with(kind: Kind, unit: Unit, rooms: Sequence[int]) -> list[str]:
+@pytest.mark.long
+def test_a_run_with_pages_and_a_video_tells_the_same() -> None:
+    told = run_in_own_host(_run_with, _TOPOLOGY + _PAGES_AND_VIDEO, "tmpfs", "KiB", (700,))
+    assert "No space left on device" in told[0]
+
+
+def _run_with(topology: str, kind: Kind, unit: Unit, rooms: Sequence[int]) -> list[str]:
     """What `run` said with so much room, where its status was none of 0; anything that is wrong is raised."""
     prepare()
-    FILE.write_text(_TOPOLOGY)
+    FILE.write_text(topology)
     _RESULTS.mkdir()
     before = HostState.now(ALL)
     told = []
