@@ -68,6 +68,6 @@ def _in_own_process(file: Path, time: Time) -> Metrics:
     command: list[str | Path] = [sys.executable, CHECKOUT / "netboxit.py", "run", file, "--results", results, *virtual]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
-        raise RunFailed(f"the run of {file.stem} failed: {done.stderr.strip()}")
+        raise RunFailed(f"the run of {file.stem} failed: {done.stderr.strip()} {done.stdout.strip()}")
     metrics: Metrics = json.loads((results / "latest/metrics.json").read_text())
     return metrics
