@@ -5,6 +5,7 @@
 #include "cubic.h"
 #include "delivery_rate.h"
 
+#include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-header.h"
@@ -82,17 +83,23 @@ int LinuxConnection::Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags)
     return TcpConnection::Send(data, flags);
 }
 
-ns3::Time LinuxConnection::CalculateRttSample(const ns3::TcpHeader& header, const ns3::RttHistory& history)
+/// A window beside what waits for an acknowledgement, which in a recovery may be several windows: Linux's buffer grows and never shrinks.
+std::uint32_t LinuxConnection::UsefulBacklog() const
 {
-    const auto sample = TcpConnection::CalculateRttSample(header, history);
-    m_sample = sample.IsZero() ? m_sample : sample;
-    return sample;
+    return UnAckDataCount() + m_tcb->m_cWnd;
 }
 
+/// Once connected by what arrives, see TakeRoundTrips(): ns-3 takes what had been acknowledged selectively for what arrives now.
 void LinuxConnection::EstimateRtt(const ns3::TcpHeader& header)
 {
-    m_sample = {};
-    TcpConnection::EstimateRtt(header);
+    if (!m_sackEnabled || m_state == SYN_SENT || m_state == SYN_RCVD)
+    {
+        TcpConnection::EstimateRtt(header);
+    }
+    else
+    {
+        m_history.clear();
+    }
 }
 
 void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
@@ -114,6 +121,7 @@ void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
     {
         m_tcb->m_nextTxSequence = acknowledged;
     }
+    const auto roundTrip = TakeRoundTrips(isNew);
     const auto lost = DetectLosses();
     if (isNew && m_recover <= acknowledged)
     {
@@ -131,7 +139,8 @@ void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
     if (IsReducing())
     {
         m_tcb->m_isRetransDataAcked = isNew && lost == 0; // SafeACK of RFC 9937
-        if (delivered > 0 && !m_congestionControl->HasCongControl())
+        const bool beganNow = m_tcb->m_congState == State::CA_CWR && m_ecnEchoSeq == acknowledged; // ns-3 has counted it
+        if (delivered > 0 && !beganNow && !m_congestionControl->HasCongControl())
         {
             m_recoveryOps->DoRecovery(m_tcb, delivered, true);
         }
@@ -145,7 +154,7 @@ void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
     {
         Enter(state);
     }
-    TakeArrivals(delivered, isNew);
+    TakeArrivals(delivered, isNew, roundTrip);
     if (isNew)
     {
         NewAck(acknowledged, true);
@@ -228,8 +237,31 @@ void LinuxConnection::Enter(State::TcpCongState_t state)
     m_tcb->m_congState = state;
 }
 
+/// As tcp_ack_update_rtt(), of segments that were acknowledged selectively, too: in a recovery there are no others, and a queue that
+/// grows meanwhile would end in a timeout. The timer starts anew when they are older than what it is for.
+ns3::Time LinuxConnection::TakeRoundTrips(bool isNew)
+{
+    const auto [first, last] = m_rack->TakeRoundTrips();
+    if (first.IsZero())
+    {
+        return last;
+    }
+    m_rtt->Measurement(first);
+    m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
+    m_tcb->m_srtt = m_rtt->GetEstimate();
+    m_tcb->m_lastRtt = last;
+    m_tcb->m_minRtt = std::min(m_tcb->m_minRtt, last);
+    const auto& sent = Scoreboard(m_txBuffer).Segments();
+    if (!isNew && !sent.empty() && ns3::Simulator::Now() - first < sent.front()->GetLastSent())
+    {
+        m_retxEvent.Cancel();
+        m_retxEvent = ns3::Simulator::Schedule(m_rto, &LinuxConnection::ReTxTimeout, this);
+    }
+    return last;
+}
+
 /// The window grows by what has arrived, as in tcp_cong_control(): not in a reduction, and not while it is not used.
-void LinuxConnection::TakeArrivals(std::uint32_t delivered, bool isNew)
+void LinuxConnection::TakeArrivals(std::uint32_t delivered, bool isNew, const ns3::Time& roundTrip)
 {
     if (delivered == 0)
     {
@@ -238,7 +270,7 @@ void LinuxConnection::TakeArrivals(std::uint32_t delivered, bool isNew)
     m_bytesAckedNotProcessed += delivered;
     const auto segments = m_bytesAckedNotProcessed / m_tcb->m_segmentSize;
     m_bytesAckedNotProcessed %= m_tcb->m_segmentSize;
-    m_congestionControl->PktsAcked(m_tcb, segments, m_sample);
+    m_congestionControl->PktsAcked(m_tcb, segments, roundTrip);
     const bool isSlowStart = m_tcb->m_cWnd < m_tcb->m_ssThresh;
     m_tcb->m_isCwndLimited = m_usesWindow || (isSlowStart && m_tcb->m_cWnd / 2 < m_used);
     if (isNew && segments > 0 && !IsReducing() && m_tcb->m_isCwndLimited)
@@ -264,7 +296,8 @@ std::uint32_t LinuxConnection::AvailableWindow() const
 void LinuxConnection::SendNew()
 {
     const auto segment = m_tcb->m_segmentSize;
-    while ((m_state == ESTABLISHED || m_state == CLOSE_WAIT) && m_txBuffer->GetLost() == 0 && BytesInFlight() > 0 &&
+    const bool isThere = m_endPoint != nullptr || m_endPoint6 != nullptr; // ns-3 gives up after too many timeouts
+    while (isThere && (m_state == ESTABLISHED || m_state == CLOSE_WAIT) && m_txBuffer->GetLost() == 0 && BytesInFlight() > 0 &&
            UnAckDataCount() + segment <= m_rWnd && m_txBuffer->SizeFromSequence(m_tcb->m_highTxMark) >= segment &&
            AvailableWindow() >= segment)
     {

@@ -21,12 +21,12 @@ class LinuxConnection : public TcpConnection
 
     void Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream) override;
     int Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags) override;
+    std::uint32_t UsefulBacklog() const override;
 
   protected:
     ns3::Ptr<TcpSocketBase> Fork() override;
     std::uint32_t AvailableWindow() const override;
     std::uint32_t SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck) override;
-    ns3::Time CalculateRttSample(const ns3::TcpHeader& header, const ns3::RttHistory& history) override;
     void EstimateRtt(const ns3::TcpHeader& header) override;
     void ProcessAck(const ns3::SequenceNumber32& acknowledged,
                     bool hasArrivals,
@@ -43,7 +43,9 @@ class LinuxConnection : public TcpConnection
     void BeginRecovery(std::uint32_t delivered);
     void EndRecovery();
     void Enter(ns3::TcpSocketState::TcpCongState_t state);
-    void TakeArrivals(std::uint32_t delivered, bool isNew);
+    /// Returns that of the last segment; 0: none.
+    ns3::Time TakeRoundTrips(bool isNew);
+    void TakeArrivals(std::uint32_t delivered, bool isNew, const ns3::Time& roundTrip);
     void NoteUse();
     /// Segments that were never sent, as far as the window permits and nothing is to be sent again.
     void SendNew();
@@ -52,7 +54,6 @@ class LinuxConnection : public TcpConnection
 
     std::shared_ptr<Rack> m_rack;
     ns3::EventId m_reordering; ///< looks again for losses
-    ns3::Time m_sample;        ///< round trip of this acknowledgement; 0: none
 
     // How much of the window the last round trip used.
     bool m_usesWindow{false};

@@ -43,6 +43,11 @@ void Rack::Arrived(const ns3::TcpTxItem& segment)
     }
     const auto sent = segment.GetLastSent();
     const auto roundTrip = ns3::Simulator::Now() - sent;
+    if (m_sentAgainUpTo <= Scoreboard::Begin(segment))
+    {
+        m_roundTrips.ofLast = m_roundTrips.ofLast.IsZero() ? roundTrip : std::min(m_roundTrips.ofLast, roundTrip);
+        m_roundTrips.ofFirst = std::max(m_roundTrips.ofFirst, roundTrip);
+    }
     if (segment.m_retrans && roundTrip < m_state->m_minRtt)
     {
         return; // step 2: the one that was sent before has arrived
@@ -54,6 +59,11 @@ void Rack::Arrived(const ns3::TcpTxItem& segment)
         m_latestSent = sent;
         m_latestEnd = end;
     }
+}
+
+Rack::RoundTrips Rack::TakeRoundTrips()
+{
+    return std::exchange(m_roundTrips, {});
 }
 
 Rack::Detection Rack::Detect()

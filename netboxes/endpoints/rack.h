@@ -20,12 +20,20 @@ class Rack
         ns3::Time wait;        ///< when to look again; 0: no need to
     };
 
+    /// Of what has arrived since the last time, and was sent once; 0: none.
+    struct RoundTrips
+    {
+        ns3::Time ofFirst;
+        ns3::Time ofLast;
+    };
+
     Rack(ns3::Ptr<ns3::TcpTxBuffer> buffer, ns3::Ptr<ns3::TcpSocketState> state);
 
     /// `segment` was sent again.
     void SentAgain(ns3::SequenceNumber32 end);
     /// `segment` is acknowledged, or selectively, for the first time (steps 2 and 3).
     void Arrived(const ns3::TcpTxItem& segment);
+    RoundTrips TakeRoundTrips();
     /// Steps 4 and 5; also when it is time to look again.
     Detection Detect();
 
@@ -39,6 +47,7 @@ class Rack
     ns3::Time m_latestSent;                   ///< RACK.xmit_ts
     ns3::SequenceNumber32 m_latestEnd;        ///< RACK.end_seq
     ns3::Time m_roundTrip;                    ///< RACK.rtt
+    RoundTrips m_roundTrips;
     ns3::SequenceNumber32 m_highest;          ///< RACK.fack
     ns3::SequenceNumber32 m_sentAgainUpTo;    ///< no segment from here on was ever sent again
     bool m_hasReordering{false};              ///< RACK.reordering_seen

@@ -10,6 +10,7 @@ import pytest
 
 from netboxes.endpoints.endpoints_under_test import bulk, pair
 from netboxes.endpoints.test_congestion_windows import DATA, SEGMENT_S, window
+from netboxes.endpoints.test_web import visited
 from results import pcapng
 
 DELAY_S = 0.05
@@ -42,3 +43,15 @@ def test_bbr_sends_bursts_of_a_millisecond_and_leaves_room_for_three(rate: float
     [connection] = ran["left"]["flows"][0]["connections"]
     most = 2 * product / DATA + 3 * burst + 4 + burst  # with an aggregate
     assert connection["cwnd"] / DATA < most + 1
+
+
+def test_bbr_sends_at_the_rate_of_the_path_after_a_pause(tmp_path: Path) -> None:
+    """Samples of what its application limits are none of the path (draft-cheng-iccrg-delivery-rate-estimation-00, 3.3): a page
+    after a pause takes a round trip and the time of its frames."""
+    pages = [{"objects": [400_000], "requests": [250], "parse_s": 0, "think_s": 2.0}]
+    bbr = {"pages": pages, "tcp": {"variant": "bbr"}}
+    _, got = visited(tmp_path, {**bbr, "until_s": 30}, bbr, duration_s=32.0, rate=10e6, delay_s=DELAY_S, queue=200_000)
+    expected = 2 * DELAY_S + 400_000 / DATA * SEGMENT_S
+    took = [one["ended_s"] - one["asked_s"] for one in got[3:]]
+    assert len(took) > 5
+    assert np.mean(took) == pytest.approx(expected, rel=0.1)

@@ -89,7 +89,7 @@ def test_cubic_grows_on_short_paths_as_reno_would(tmp_path: Path) -> None:
 
 def test_cubic_leaves_slow_start_before_its_queue_is_full(tmp_path: Path) -> None:
     """Linux's hystart_update(): slow start ends when acknowledgements come as one train for half of the least round trip, or a
-    round trip is longer by an eighth, at least 4 ms: before the window is an eighth more than the path holds, and without loss."""
+    round trip is longer by an eighth, at least 4 ms: before the window is an eighth more than the path holds, without loss."""
     times, segments, losses = window(tmp_path, "cubic", delay_s=0.05, duration_s=5.0)
     product = 0.1 / SEGMENT_S
     assert losses[0] > times[0] + 2
