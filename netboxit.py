@@ -171,6 +171,42 @@ def campaign(
 
 
 @app.command(rich_help_panel=NETWORK)
+def compare(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN|CAMPAIGN…", help="Folders of runs, of campaigns, or of results.", show_default=False),
+    ],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            metavar="NAME",
+            help="As call.mos_e_model, instead of those that the campaign asks for. May be given again.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Write the report there, with figures (SVG, PDF) and tables (CSV, LaTeX)."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say what many runs measured: means with intervals, differences of runs with the same seeds, a report: docs/campaigns.md.
+
+    The report of one campaign is its report.html; of others it is results/comparison/report.html, if --out does not say where.
+    """
+    user_privileges.drop_privileges()
+    from campaigns import comparing
+    from testbed.run import RESULTS
+
+    into = comparing.place(folders, out, RESULTS)
+    with console.progress(json) as progress:
+        progress("comparing")
+        compared = comparing.write(folders, measures or (), into, files=out is not None)
+    campaign_view.show_compared(compared.document(), json)
+
+
+@app.command(rich_help_panel=NETWORK)
 def schema(
     of_campaigns: Annotated[bool, typer.Option("--campaign", help="That of campaign files instead.")] = False,
 ) -> None:

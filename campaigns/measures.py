@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
@@ -28,6 +28,9 @@ from testbed.description.input_errors import nearest
 
 _DIRECTIONS: Final = get_args(Direction)
 _OF_NETBOXES: Final = ("queue", "sharing", "segment", "netbox")
+#: The columns that say in a run's tables what a value is of. `name` is an entry of the traffic, or a queue.
+_OF_FLOW: Final = ("traffic", "direction")
+_OF_OTHERS: Final = ("netbox", "station", "name", "direction")
 #: Words proposed in place of a measure that is none.
 _MOST_PROPOSED: Final = 4
 
@@ -54,34 +57,48 @@ class Wanted:
             return cls(measure, subject or "", station=first, queue=second)
         return cls(measure, subject or "", direction=first)
 
+    @property
+    def words(self) -> str:
+        """Its name."""
+        parts = (self.subject, self.station, self.queue, self.direction, self.measure.name)
+        return ".".join(part for part in parts if part)
+
     def of_run(self, folder: Path) -> dict[str, float]:
         """Its values in a run that was analysed, by their full names; without those that are not known."""
-        if self.measure.of == "flow":
-            table = pl.read_parquet(folder / FLOWS_TABLE).select("traffic", "direction", value=self.measure.name)
-            table = table.filter(pl.col("traffic") == self.subject)
-        else:
-            table = pl.read_parquet(folder / MEASURES_TABLE).filter(
-                pl.col("measure") == self.measure.name, pl.col("of") == self.measure.of
-            )
-            if self.measure.of == "traffic":
-                table = table.filter(pl.col("name") == self.subject)
-            elif self.subject:
-                table = table.filter(pl.col("netbox").str.split(", ").list.contains(self.subject))
-            for column, value in (("station", self.station), ("name", self.queue)):
-                table = table if value is None else table.filter(pl.col(column) == value)
-        if self.direction is not None:
-            table = table.filter(pl.col("direction") == self.direction)
-        places: list[str] = [column for column in ("netbox", "station", "direction") if column in table.columns]
-        if self.measure.of == "queue":
-            places.insert(2, "name")
-        return {
-            self._full_name([row[column] for column in places if row[column] is not None]): row["value"]
-            for row in table.drop_nulls("value").to_dicts()
-        }
+        found = self.rows(pl.scan_parquet(folder / FLOWS_TABLE), pl.scan_parquet(folder / MEASURES_TABLE))
+        return dict(found.select("name", "value").collect().iter_rows())
 
-    def _full_name(self, places: Iterable[str]) -> str:
-        of = [self.subject] if self.measure.of in ("flow", "traffic") else []
-        return ".".join([*of, *places, self.measure.name])
+    def rows(self, flows: pl.LazyFrame, others: pl.LazyFrame) -> pl.LazyFrame:
+        """Its values in tables of runs (`results.tables`): full `name` and `value`, and the tables' `run` if they have one."""
+        table, places = (flows, _OF_FLOW) if self.measure.of == "flow" else (others, _OF_OTHERS)
+        schema = table.collect_schema()
+        columns = (pl.col(column).cast(pl.String) for column in places if column in schema)
+        name = pl.concat_str(*columns, pl.lit(self.measure.name), separator=".", ignore_nulls=True)
+        measured = pl.col(self.measure.name if self.measure.of == "flow" else "value") if self._is_in(schema) else pl.lit(None)
+        kept = [
+            *(column for column in ("run",) if column in schema),
+            name.alias("name"),
+            measured.cast(pl.Float64).alias("value"),
+        ]
+        return table.filter(*self._conditions()).select(kept).drop_nulls("value")
+
+    def _is_in(self, schema: pl.Schema) -> bool:
+        """Tables of flows have the measures of the applications that their runs have."""
+        return self.measure.of != "flow" or self.measure.name in schema
+
+    def _conditions(self) -> Iterator[pl.Expr]:
+        if self.measure.of == "flow":
+            yield pl.col("traffic") == self.subject
+        else:
+            yield pl.col("measure") == self.measure.name
+            yield pl.col("of") == self.measure.of
+            if self.measure.of == "traffic":
+                yield pl.col("name") == self.subject
+            elif self.subject:
+                yield pl.col("netbox").str.split(", ").list.contains(self.subject)
+        for column, value in (("station", self.station), ("name", self.queue), ("direction", self.direction)):
+            if value is not None:
+                yield pl.col(column) == value
 
 
 @dataclass(frozen=True)

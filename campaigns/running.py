@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from campaigns import digest
+from campaigns import comparing, digest
 from campaigns.campaign import Campaign
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
@@ -30,6 +30,7 @@ from campaigns.stopping import StoppingRule
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.errors import NetBoxITError
+from contracts.run_folder import REPORT_FILE
 from system.interruption import noted
 from testbed.documents.campaign import Amount, CampaignOutcome, CampaignStanding, Count
 
@@ -50,11 +51,13 @@ class DiskFull(NetBoxITError):
 def run(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
     """Makes all runs that the campaign's folder in these results does not have, in processes or labs of this machine.
 
-    Raises as `carry`.
+    Then it writes the campaign's report into that folder. Raises as `carry`.
     """
     folder = campaign_folder(results, campaign.name)
     engine = LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
-    return carry(campaign, folder, engine, tell)
+    outcome = carry(campaign, folder, engine, tell)
+    comparing.write([folder], (), folder, files=False)
+    return outcome
 
 
 def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
@@ -117,6 +120,7 @@ class _Course:
             "folder": str(self._folder),
             "runs": {"valid": counted["valid"], "degraded": counted["degraded"], "invalid": counted["invalid"]},
             "made": len(self.over) - self._found,
+            "report": str(self._folder / REPORT_FILE),
             "notes": [*notes, *self._surplus()],
         }
 

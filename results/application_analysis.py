@@ -107,7 +107,7 @@ class ApplicationAnalysis:
     #: The shape of an entry, a TypedDict.
     entry: type
     judge: Callable[[Evidence], Findings]
-    #: Draws the application's part of the report (Jinja, with the filters of results/report.py); nothing where it has no part.
+    #: Draws the application's part of the report (Jinja, with the filters of results/pages.py); nothing where it has no part.
     template: Path | None = None
     #: The part is no section of its own, it belongs to that of the flows.
     beside_flows: bool = False

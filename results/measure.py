@@ -7,6 +7,7 @@ own (`results.application_analysis`); `applications.registry.measures` has all o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -32,6 +33,11 @@ class Measure:
     #: Which of two values is the better one; None where that depends.
     better: Literal["higher", "lower"] | None = None
     of: Subject = "flow"
+
+    @property
+    def is_percentile_or_ratio(self) -> bool:
+        """Whether the values of several runs cannot be thought of as normally distributed: extremes are percentiles, too."""
+        return re.search(r"_(ratio|min|max|p\d+(_\d+)?)$", self.name) is not None
 
 
 def _statistics(

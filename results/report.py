@@ -5,23 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from contracts import durable
-from contracts.errors import printable_lines
 from contracts.flow import Direction
 from contracts.plan import Plan
 from contracts.run_folder import REFERENCE_FILE, REPORT_FILE, TOPOLOGY_FILE
-from results import charts, metrics, reference
+from results import charts, metrics, pages, reference
 from results.application_analysis import ApplicationAnalysis, Findings, KeyFigure
 from results.counters import Series
 from results.machines_report import BetweenMachines, between_machines
 from results.metrics_document import Flow, Loss, Metrics, Miss, Segment, TcpStream
 from results.network_picture import network_words, picture, rightmost, topology_data
+from results.pages import percent, statistic
 from results.run_course import Course, course
 from results.run_folder import Measured, RunFolder
 from results.statistics import Values
@@ -114,21 +113,9 @@ def write_report(
 
     `findings` are those of applications, each of which draws its own part.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        finalize=_harmless,
-    )
-    environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
+    environment = pages.environment()
     page = _page(environment, run, measured, series, document, findings)
     durable.write(run.path / REPORT_FILE, environment.get_template(_TEMPLATE).render(page))
-
-
-def _harmless(value: object) -> object:
-    """Text of nodes and files without what turns its direction round or is not seen; pictures are made here."""
-    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _parts(
@@ -266,28 +253,3 @@ def _breakdown(document: Metrics, kind: str, direction: str) -> str:
 
 def _moment(text: str | None) -> str:
     return text[:19].replace("T", " ") if text else ""
-
-
-def number(value: float | None) -> str:
-    """Three or four figures that matter; a dash for what could not be measured."""
-    if value is None:
-        return "–"
-    size = abs(value)
-    return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}" if size >= 1 else f"{value:.3g}"
-
-
-def signed(value: float) -> str:
-    return ("+" if value >= 0 else "−") + number(abs(value))
-
-
-def percent(ratio: float | None) -> str:
-    return "–" if ratio is None else "0 %" if ratio == 0 else f"{100 * ratio:.3g} %"
-
-
-def count(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
-
-
-def statistic(values: Mapping[str, object] | None, name: str) -> str:
-    value = (values or {}).get(name)
-    return number(value if isinstance(value, int | float) else None)

@@ -14,7 +14,7 @@ from applications.registry import analyses
 from results import reference
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
-from results.report import number, percent, signed
+from results.pages import number, percent, signed
 from tests.documents import document
 from tests.two_machines import TwoMachines
 

@@ -23,7 +23,7 @@ from applications.registry import applications
 from contracts.installation import CHECKOUT
 from results import pcapng
 from results.datagram import datagram
-from results.report import count
+from results.pages import count
 from testbed.virtual_time.hosts import _of_host
 
 EF = 46

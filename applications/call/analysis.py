@@ -25,7 +25,7 @@ from contracts.installation import CHECKOUT, PYTHON
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow, MeasuredValues
 from results.measure import Measure
 from results.metrics import delays_ms
-from results.report import number
+from results.pages import number
 from results.statistics import Values
 from system import sandbox
 

@@ -101,4 +101,97 @@ class CampaignOutcome(TypedDict):
     runs: RunCounts
     #: Of them, by this command.
     made: int
+    #: The page that tells what they say.
+    report: str
+    notes: list[str]
+
+
+class ComparedRuns(RunCounts):
+    """Runs by verdict; the invalid ones are left out of all figures."""
+
+    #: They are left out, too.
+    unreadable: int
+
+
+class ComparedParameter(TypedDict):
+    """A parameter with several values."""
+
+    name: str
+    #: Sorted: numbers by their size, others as the campaign's file has them.
+    values: list[str | int | float | bool | None]
+    #: In which `numbers` are; empty without one.
+    unit: str
+    #: The values as numbers; empty where they are names.
+    numbers: list[float]
+
+
+class ComparedPoint(TypedDict):
+    #: From 0, in the order of the parameters' values.
+    point: int
+    parameters: dict[str, str | int | float | bool | None]
+    runs: int
+
+
+class ComparedMean(TypedDict):
+    """Of a measure at a point."""
+
+    point: int
+    #: With what it is of, as call.return.mos_e_model.
+    measure: str
+    #: Values, one of each run that has one.
+    count: int
+    mean: float
+    #: Of the values; null of one.
+    deviation: float | None
+    #: The 95 % confidence interval of the mean; null of one value.
+    low: float | None
+    high: float | None
+    method: Literal["student", "bootstrap"] | None
+
+
+class ComparedDifference(TypedDict):
+    """Of two points that differ in one parameter only."""
+
+    measure: str
+    parameter: str
+    #: Points.
+    base: int
+    point: int
+    #: Of runs with the same seed; 0: the points have no seed in common, and their means are compared.
+    pairs: int
+    #: Of `point` less `base`.
+    difference: float
+    #: Its 95 % confidence interval; null of one pair.
+    low: float | None
+    high: float | None
+    p: float | None
+    #: By Holm, for all comparisons of the measure.
+    p_corrected: float | None
+    #: No difference: the interval includes zero. Null: there is no interval.
+    verdict: Literal["higher", "lower", "no difference"] | None
+
+
+class ComparedOutlier(TypedDict):
+    """A value that is far from the others of its point."""
+
+    run: str
+    point: int
+    measure: str
+    value: float
+    #: Of the point.
+    median: float
+
+
+class Compare(TypedDict):
+    """What many runs say."""
+
+    report: str
+    #: The report, figures and tables.
+    files: list[str]
+    runs: ComparedRuns
+    parameters: list[ComparedParameter]
+    points: list[ComparedPoint]
+    means: list[ComparedMean]
+    differences: list[ComparedDifference]
+    outliers: list[ComparedOutlier]
     notes: list[str]

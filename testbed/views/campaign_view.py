@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,20 @@ from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
-    from testbed.documents.campaign import Amount, CampaignDryRun, CampaignOutcome, CampaignStanding, Count
+    from testbed.documents.campaign import (
+        Amount,
+        CampaignDryRun,
+        CampaignOutcome,
+        CampaignStanding,
+        Compare,
+        ComparedMean,
+        Count,
+    )
 
 #: Of a parameter so many values are shown.
 _SHOWN = 8
+#: The report has more.
+_MEANS_SHOWN, _DIFFERENCES_SHOWN = 60, 30
 #: Where each step is a line of its own.
 _BETWEEN_LINES_S = 10.0
 
@@ -73,8 +83,54 @@ def show_carried(outcome: CampaignOutcome, as_json: bool) -> int:
             f"campaign {outcome['campaign']}: {drawing.counted(sum(told.values()), 'run')}: {verdicts}; {made}",
             *drawing.notes(outcome["notes"]),
             f"runs: {outcome['folder']}",
+            f"report: {outcome['report']}",
         )
     return 4 if counts["invalid"] else 3 if counts["degraded"] else 0
+
+
+def show_compared(compared: Compare, as_json: bool) -> None:
+    """Prints what runs say: of many points only that there is a report."""
+    if as_json:
+        return drawing.print_json(kinds.COMPARE.of(compared))
+    where = {point["point"]: _parameters(point["parameters"]) for point in compared["points"]}
+    if len(compared["means"]) <= _MEANS_SHOWN:
+        rows = ((mean["measure"], where[mean["point"]], str(mean["count"]), *_estimate(mean)) for mean in compared["means"])
+        drawing.print_table("means", ("measure", "point", "runs", "mean", "95 % interval"), rows)
+    if len(compared["differences"]) <= _DIFFERENCES_SHOWN:
+        drawing.print_table(
+            "differences",
+            ("measure", "point", "compared with", "pairs", "difference", "95 % interval", "result"),
+            (
+                (
+                    *(one["measure"], where[one["point"]], where[one["base"]], str(one["pairs"]), f"{one['difference']:+.4g}"),
+                    *(_interval(one["low"], one["high"]), one["verdict"] or "not known"),
+                )
+                for one in compared["differences"]
+            ),
+        )
+    runs = compared["runs"]
+    left_out = {"invalid": runs["invalid"], "unreadable": runs["unreadable"]}
+    beside = "".join(f", {count} {why} left out" for why, count in left_out.items() if count)
+    counted = drawing.counted(runs["valid"] + runs["degraded"], "run")
+    degraded = f" ({runs['degraded']} of them degraded)" if runs["degraded"] else ""
+    drawing.say(
+        f"{counted}{degraded} at {drawing.counted(len(compared['points']), 'point')}{beside}",
+        *drawing.notes(compared["notes"]),
+        f"report: {compared['report']}",
+        *([f"{len(compared['files']) - 1} figures and tables are beside it"] if len(compared["files"]) > 1 else []),
+    )
+
+
+def _parameters(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {'–' if value is None else value}" for name, value in values.items()) or "all"
+
+
+def _estimate(mean: ComparedMean) -> tuple[str, str]:
+    return f"{mean['mean']:.4g}", _interval(mean["low"], mean["high"])
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{low:.4g} … {high:.4g}"
 
 
 def _lines(dry_run: CampaignDryRun) -> Iterator[str]:
