@@ -250,9 +250,8 @@ def _axes(index: pl.DataFrame, by: str | None, runs: Runs, sources: Sequence[_So
         parameters.append(Parameter(axes[-1].name, "", _listed(axes[-1].values)))
     for name in sorted(columns, key=lambda name: list(order).index(name) if name in order else len(order)):
         own = [file.parameters[name] for file in files if name in file.parameters]
-        axis = Axis.of(
-            _column(columns[name]), name, index[_column(columns[name])], log=any(parameter.scale == "log" for parameter in own)
-        )
+        is_log = any(parameter.scale == "log" for parameter in own)
+        axis = Axis.of(_column(columns[name]), name, index[_column(columns[name])], log=is_log)
         paths = dict.fromkeys(path for file in files for path in _paths(file, name))
         axes.append(axis)
         parameters.append(Parameter(name, ", ".join(paths), _listed(axis.values)))

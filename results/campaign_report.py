@@ -27,6 +27,8 @@ _TEMPLATE: Final = "campaign_report.html.j2"
 FIGURES, TABLES = "figures", "tables"
 #: Of each the page shows so many; tables as files have all.
 _POINTS_SHOWN: Final = 200
+#: A longer table is shut at first.
+_POINTS_OPEN: Final = 30
 _COLUMNS_SHOWN: Final = 12
 _DIFFERENCES_SHOWN: Final = 120
 _OUTLIERS_SHOWN: Final = 40
@@ -188,6 +190,7 @@ def _page(material: Material, folder: Path) -> Mapping[str, object]:
         "names": list(_names(comparison))[:_COLUMNS_SHOWN],
         "name_count": len(_names(comparison)),
         "rows": list(_rows(comparison)),
+        "rows_open": _POINTS_OPEN,
         "plots": [(comparison.measures[name], name, [Drawn.of(one) for one in own]) for name, own in material.plots],
         "not_drawn": material.not_drawn,
         "delays": [Drawn.of(one) for one in material.delays],

@@ -227,7 +227,7 @@ def _outliers(values: pl.DataFrame) -> pl.DataFrame:
             typical=pl.median("distance").over(of_point) / _OF_MEDIAN, mean_distance=pl.mean("distance").over(of_point) / _OF_MEAN
         )
         .with_columns(score=pl.col("distance") / pl.when(pl.col("typical") > 0).then("typical").otherwise("mean_distance"))
-        .filter(pl.col("score") > _FAR)
+        .filter(pl.col("distance") > 0, pl.col("score") > _FAR)
         .sort(pl.col("score"), "run", "name", descending=[True, False, False])
         .select("run", "point", "name", "value", "median", "score")
     )

@@ -30,11 +30,11 @@ _FLOW: Final = ["flow", "direction"]
 def plots(runs: Runs, comparison: Comparison, traffic: Sequence[str]) -> tuple[list[Plot], list[str]]:
     """A plot for each flow of these entries of the traffic and direction, and what is to be said of all.
 
-    A line for each value of one parameter, a panel for each of another one. Frames of all other parameters' values are together.
+    A line for each value of one parameter, a panel for each of another one. Frames of all values of the others are together.
     """
-    by, inside = _axes(comparison.axes)
     flows = runs.flows.filter(pl.col("traffic").is_in(list(traffic))).collect().join(comparison.runs, on="run")
     flows = flows.join(comparison.points, on="point", maintain_order="left", suffix="_of_point")
+    by, inside = _axes(flows, comparison.axes)
     for axis, most in ((by, _MOST_LINES), (inside, _MOST_PANELS)):
         if axis is not None:
             flows = flows.filter(pl.col(axis.column).is_in(list(axis.some(most)), nulls_equal=True))
@@ -51,11 +51,15 @@ def plots(runs: Runs, comparison: Comparison, traffic: Sequence[str]) -> tuple[l
     return [_plot(bins, scale, by, inside, remarks) for scale in scales.to_dicts()], notes
 
 
-def _axes(axes: Sequence[Axis]) -> tuple[Axis | None, Axis | None]:
-    """By which lines are told apart, and panels: those with few values rather than those with many."""
-    fitting = sorted(axes, key=lambda axis: len(axis.values) > _MOST_LINES)
-    by = fitting[0] if fitting else None
-    inside = next((axis for axis in fitting[1:] if len(axis.values) <= _MOST_PANELS), None)
+def _axes(flows: pl.DataFrame, axes: Sequence[Axis]) -> tuple[Axis | None, Axis | None]:
+    """By which lines are told apart, and by which panels: the parameters with which the mean delay changes most."""
+    mean = pl.mean("delay_ms_mean")
+
+    def spread(axis: Axis) -> float:
+        means = flows.group_by(*_FLOW, axis.column).agg(mean)
+        return sum(means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"].drop_nulls().drop_nans().to_list())
+
+    by, inside, *_ = [*sorted(axes, key=spread, reverse=True), None, None]
     return by, inside
 
 

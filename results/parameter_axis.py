@@ -7,12 +7,14 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from contracts.errors import printable
 from contracts.quantities import DIMENSIONS, GAIN, POWER, Dimension
 
-#: From this ratio of the largest to the smallest value on, equal steps are equal ratios.
+#: Equal steps are equal ratios where the largest value is so many times the smallest one, and half of the way between these has
+#: no value: the others would stand on each other.
 _WIDE: Final = 30.0
 #: What a run has that does not have the parameter: one of another campaign.
 _NONE: Final = "–"
@@ -57,7 +59,8 @@ class Axis:
         if not all(map(math.isfinite, numbers)):
             return cls(column, name, tuple(sizes), (), "", log=False)
         has_logarithm = numbers[0] > 0 and dimension not in (POWER, GAIN)
-        is_wide = len(numbers) > 2 and numbers[-1] >= _WIDE * numbers[0]
+        gap = max((high - low for low, high in pairwise(numbers)), default=0.0)
+        is_wide = len(numbers) > 2 and numbers[-1] >= _WIDE * numbers[0] and gap >= (numbers[-1] - numbers[0]) / 2
         return cls(column, name, tuple(ordered), numbers, unit, log=has_logarithm and (log or is_wide))
 
     @property
