@@ -127,6 +127,13 @@ def test_ctrl_c_ends_it_and_leaves_no_process(file: Path) -> None:
     assert not (folder / ".new").exists()
 
 
+def test_it_ends_with_a_report_of_its_runs(alone: Path) -> None:
+    text = (alone / REPORT_FILE).read_text()
+    assert "<strong>6 runs</strong>" in text and "6 valid, at 2 points" in text
+    # Each measure by the delay, and the distribution of the delay of each flow.
+    assert text.count("call.return.delay_ms_mean by delay") == 1 and "one-way delay of call.voice, return" in text
+
+
 def test_what_is_not_kept_is_not_there(alone: Path) -> None:
     run = alone / "runs" / "0000-00"
     assert not (run / "captures").exists()

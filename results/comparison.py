@@ -104,7 +104,9 @@ def _estimates(values: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.Data
         low[rows], high[rows] = bootstrap_bounds(np.array(table["value"].gather(rows).to_list()))
     methods = np.where(resampled, "bootstrap", "student")
     return table.drop("value").with_columns(
-        low=_finite(low), high=_finite(high), method=pl.when(counts > 1).then(pl.Series(methods.tolist(), dtype=pl.String))
+        low=_finite(low),
+        high=_finite(high),
+        method=pl.when(pl.col("count") > 1).then(pl.Series(methods.tolist(), dtype=pl.String)),
     )
 
 

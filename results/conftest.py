@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pytest
 
+from contracts.campaign import CampaignRun
 from contracts.flow import ApplicationRecord, Flow
 from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfiguration
 from contracts.node_status import NodeStatus
@@ -23,6 +25,7 @@ from contracts.run_records import CaptureCount
 from contracts.statistics import LatenessCounters, NetboxPort, NetboxStatistics
 from results import pcapng, records
 from results.identity import identity
+from results.runs import Runs
 
 #: When the first frame is sent.
 START_NS = 1_700_000_000_000_000_000
@@ -338,3 +341,47 @@ def node_status(name: str, kind: NodeKind, **others: Any) -> NodeStatus:
 @pytest.fixture
 def synthetic(tmp_path: Path) -> SyntheticRun:
     return SyntheticRun(tmp_path / "run")
+
+
+_TABLES = ("flows.parquet", "measures.parquet", "frames.parquet")
+
+
+class Campaign:
+    """Copies of a run that was analysed, as those of a campaign."""
+
+    def __init__(self, folder: Path, analysed: Path) -> None:
+        self.folder, self._analysed = folder, analysed
+        (folder / "runs").mkdir(parents=True)
+
+    def line(self, name: str, /, **parameters: Any) -> CampaignRun:
+        point, repetition = map(int, name.split("-"))
+        return {
+            "name": name,
+            "point": point,
+            "repetition": repetition,
+            "seed": 7,
+            "topology": "synthetic",
+            "parameters": parameters,
+            "clock": "virtual",
+            "status": "valid",
+            "attempt": 1,
+            "digest": "0",
+            "took_s": 1.5,
+            "failure": None,
+        }
+
+    def add(self, name: str, /, *, to_index: bool = True, **parameters: Any) -> Path:
+        folder = self.folder / "runs" / name
+        folder.mkdir()
+        for file in (*_TABLES, "metrics.json"):
+            shutil.copy(self._analysed / file, folder)
+        if to_index:
+            self.tell(json.dumps(self.line(name, **parameters)) + "\n")
+        return folder
+
+    def tell(self, text: str) -> None:
+        with (self.folder / "runs.jsonl").open("a") as index:
+            index.write(text)
+
+    def problems(self) -> list[str]:
+        return [str(problem).removeprefix(f"{self.folder}/") for problem in Runs.open(self.folder).problems]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
@@ -87,7 +88,8 @@ def panel_svgs(plot: Plot) -> list[str]:
 def _svg_of_panel(plot: Plot, panel: Panel) -> str:
     figure = Figure(figsize=_PANEL, layout="constrained")
     _draw(figure.add_subplot(), plot, panel, _limits(plot))
-    return as_svg(figure)
+    with _whatever_letters():
+        return as_svg(figure)
 
 
 @rc_context(STYLE | _SMALL)
@@ -103,11 +105,17 @@ def files(plot: Plot) -> dict[str, bytes]:
         handles = [Line2D([], [], color=colour, label=label(name)) for name, colour in plot.colours.items()]
         figure.legend(handles=handles, title=label(plot.legend), loc="outside right upper")
     pdf = io.BytesIO()
-    with warnings.catch_warnings():
-        # A name may have letters that no font has.
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+    with _whatever_letters():
         figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return {"svg": as_svg(figure).encode(), "pdf": pdf.getvalue()}
+        return {"svg": as_svg(figure).encode(), "pdf": pdf.getvalue()}
+
+
+@contextmanager
+def _whatever_letters() -> Iterator[None]:
+    """A name may have letters that no font of matplotlib's has; a browser finds one."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        yield
 
 
 def label(text: str, longest: int = 2 * _LONGEST) -> str:

@@ -18,14 +18,11 @@ import polars as pl
 import pytest
 
 from applications.registry import analyses
-from contracts.campaign import CampaignRun
 from results.analyse import analyse
-from results.conftest import SyntheticRun
+from results.conftest import Campaign, SyntheticRun
 from results.retention import reduce
 from results.runs import NotSelected, Runs
 from results.stored_runs import NoRuns
-
-TABLES = ("flows.parquet", "measures.parquet", "frames.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -36,47 +33,6 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = run.write()
     analyse(folder, analyses())
     return folder
-
-
-class Campaign:
-    """Copies of a run as those of a campaign."""
-
-    def __init__(self, folder: Path, analysed: Path) -> None:
-        self.folder, self._analysed = folder, analysed
-        (folder / "runs").mkdir(parents=True)
-
-    def line(self, name: str, **parameters: Any) -> CampaignRun:
-        point, repetition = map(int, name.split("-"))
-        return {
-            "name": name,
-            "point": point,
-            "repetition": repetition,
-            "seed": 7,
-            "topology": "synthetic",
-            "parameters": parameters,
-            "clock": "virtual",
-            "status": "valid",
-            "attempt": 1,
-            "digest": "0",
-            "took_s": 1.5,
-            "failure": None,
-        }
-
-    def add(self, name: str, *, to_index: bool = True, **parameters: Any) -> Path:
-        folder = self.folder / "runs" / name
-        folder.mkdir()
-        for file in (*TABLES, "metrics.json"):
-            shutil.copy(self._analysed / file, folder)
-        if to_index:
-            self.tell(json.dumps(self.line(name, **parameters)) + "\n")
-        return folder
-
-    def tell(self, text: str) -> None:
-        with (self.folder / "runs.jsonl").open("a") as index:
-            index.write(text)
-
-    def problems(self) -> list[str]:
-        return [str(problem).removeprefix(f"{self.folder}/") for problem in Runs.open(self.folder).problems]
 
 
 @pytest.fixture
