@@ -44,6 +44,10 @@ class NothingToCompare(WrongInput):
     """No run has figures."""
 
 
+class NoPlace(WrongInput):
+    """There is no folder for the report, or nothing can be written there."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """What came of it."""
@@ -140,7 +144,7 @@ def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: b
     """Compares all runs of these folders, of which there is one at least, by the measures of these names, and writes the page.
 
     Without names the measures are those that the campaigns ask for, or the usual ones of the traffic. With `files` figures and
-    tables are written, too. Raises NoRuns, NothingToCompare, NotWritten.
+    tables are written, too. Raises NoRuns, NothingToCompare, NoPlace, NotWritten.
     """
     runs = Runs.open(*folders)
     sources = [_Source.of(folder) for folder in dict.fromkeys(folders)]
@@ -170,9 +174,13 @@ def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: b
         delays=delays,
         delay_notes=notes,
     )
-    with durable.told(into):
-        into.mkdir(parents=True, exist_ok=True)
-    return Compared(index, comparison, warnings, problems, campaign_report.write(material, into, files=files))
+    try:
+        with durable.told(into):
+            into.mkdir(parents=True, exist_ok=True)
+        return Compared(index, comparison, warnings, problems, campaign_report.write(material, into, files=files))
+    except OSError as error:
+        place = printable(str(error.filename2 or error.filename or into))
+        raise NoPlace(f"{place} cannot be written: {error.strerror}; name a folder of yours by --out") from None
 
 
 def _by_source(runs: Runs, sources: Sequence[_Source]) -> tuple[pl.DataFrame, str | None]:

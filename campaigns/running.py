@@ -30,7 +30,6 @@ from campaigns.stopping import StoppingRule
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.errors import NetBoxITError
-from contracts.run_folder import REPORT_FILE
 from system.interruption import noted
 from testbed.documents.campaign import Amount, CampaignOutcome, CampaignStanding, Count
 
@@ -56,8 +55,11 @@ def run(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], No
     folder = campaign_folder(results, campaign.name)
     engine = LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
     outcome = carry(campaign, folder, engine, tell)
-    comparing.write([folder], (), folder, files=False)
-    return outcome
+    try:
+        report, *_ = comparing.write([folder], (), folder, files=False).files
+    except comparing.NothingToCompare as error:
+        return {**outcome, "notes": [*outcome["notes"], f"there is no report: {error}"]}
+    return {**outcome, "report": str(report)}
 
 
 def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
@@ -120,7 +122,7 @@ class _Course:
             "folder": str(self._folder),
             "runs": {"valid": counted["valid"], "degraded": counted["degraded"], "invalid": counted["invalid"]},
             "made": len(self.over) - self._found,
-            "report": str(self._folder / REPORT_FILE),
+            "report": None,
             "notes": [*notes, *self._surplus()],
         }
 

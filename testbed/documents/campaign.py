@@ -101,8 +101,8 @@ class CampaignOutcome(TypedDict):
     runs: RunCounts
     #: Of them, by this command.
     made: int
-    #: The page that tells what they say.
-    report: str
+    #: The page that tells what they say; null where no run has figures.
+    report: str | None
     notes: list[str]
 
 

@@ -83,7 +83,7 @@ def show_carried(outcome: CampaignOutcome, as_json: bool) -> int:
             f"campaign {outcome['campaign']}: {drawing.counted(sum(told.values()), 'run')}: {verdicts}; {made}",
             *drawing.notes(outcome["notes"]),
             f"runs: {outcome['folder']}",
-            f"report: {outcome['report']}",
+            *([f"report: {outcome['report']}"] if outcome["report"] else []),
         )
     return 4 if counts["invalid"] else 3 if counts["degraded"] else 0
 
