@@ -57,7 +57,9 @@ def _axes(flows: pl.DataFrame, axes: Sequence[Axis]) -> tuple[Axis | None, Axis 
 
     def spread(axis: Axis) -> float:
         means = flows.group_by(*_FLOW, axis.column).agg(mean)
-        return sum(means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"].drop_nulls().drop_nans().to_list())
+        return float(
+            sum(means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"].drop_nulls().drop_nans().to_list())
+        )
 
     by, inside, *_ = [*sorted(axes, key=spread, reverse=True), None, None]
     return by, inside
