@@ -68,11 +68,8 @@ def test_where_segments_have_overtaken_each_other_three_that_arrive_prove_no_los
 
 
 def test_round_trips_are_taken_of_what_arrives_in_a_recovery() -> None:
-    """Linux's tcp_ack_update_rtt(): a round trip of 0.1 s, then ones of 0.28 s by selective acknowledgements alone.
-
-    RFC 6298, 2.3: the variation is 0.75 · 0.05 + 0.25 · 0.18 s after the first, and the timeout four of it more than 0.12 s, not
-    0.3 s.
-    """
+    """Linux's tcp_ack_update_rtt(): a round trip of 0.1 s, then some of 0.28 s by selective acknowledgements alone. By RFC 6298,
+    2.3, the variation is 0.75 · 0.05 + 0.25 · 0.18 s after the first, and the timeout four of it more than 0.12 s, not 0.3 s."""
     at = ACCEPTED_S + 0.28
     times = sent([(at + 0.001 * number, arrived(1, 1 + number)) for number in range(9)], duration_s=3.0)
     first, *again = (time for time in times[0] if time > ACCEPTED_S + 0.01)
