@@ -119,7 +119,12 @@ def _bad(text: str, cause: str, remedy: str) -> BadInput:
 
 
 def as_file(source: Source, settings: Sequence[Setting]) -> str:
-    """The file as the settings make it, without its comments, as a topology that can be read again."""
+    """The file as the settings make it, without its comments, as a topology that can be read again.
+
+    Keys stay in their order: stations of a netbox, for example, are numbered by it.
+    """
     lines = "".join(f"#   --set {printable(setting.text)}\n" for setting in settings)
-    YAML(typ="safe").dump(source.data, text := io.StringIO())
+    yaml = YAML(typ="safe")
+    yaml.sort_base_mapping_type_on_output = False
+    yaml.dump(source.data, text := io.StringIO())
     return f"# {printable(source.path)}, its comments left out, with\n{lines}{text.getvalue()}"
