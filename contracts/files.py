@@ -1,15 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a topology file names: beside it, or in the checkout (in NetBoxIT's own folder, where there is none)."""
+"""Files that a topology file names: beside it, or in the checkout (in NetBoxIT's own folder, where there is none).
+
+A run folder has copies of them, in a folder beside its topology, so that the run can be made again on another machine.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path, PurePosixPath
+from typing import Final
 
 from contracts.errors import listed
 from contracts.installation import CHECKOUT
+from contracts.run_folder import NAMED_FILES_FOLDER
+
+#: Of a copy's name: digits of the digest of the path as the topology says it, and characters of the file's own name.
+_DIGITS: Final = 12
+_LONGEST: Final = 80
+
+_found: ContextVar[dict[str, Path] | None] = ContextVar("found", default=None)
+
+
+@contextmanager
+def files_found() -> Iterator[dict[str, Path]]:
+    """A with block that notes which files were found in it, by the words that named them."""
+    files = dict[str, Path]()
+    token = _found.set(files)
+    try:
+        yield files
+    finally:
+        _found.reset(token)
+
+
+def kept_at(text: str) -> str:
+    """Where a run folder has its copy of a file that its topology names by that text."""
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    name = re.sub("[^A-Za-z0-9._-]", "_", PurePosixPath(text).name)[-_LONGEST:]
+    return f"{NAMED_FILES_FOLDER}/{digest}-{name}"
 
 
 def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
@@ -27,9 +59,10 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in folders or path.is_relative_to(home)]
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
-    for path in inside:
+    for path in (*_copies(text, folders), *inside):
         with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
             if path.is_file():
+                _note(text, path)
                 return path
             if path.is_dir():
                 raise ValueError(f"{text} is a folder; name a file")
@@ -39,3 +72,14 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
                 raise ValueError(f"{text} is a pipe, a socket or a device; name a file")
     places = list(dict.fromkeys(map(str, homes)))
     raise ValueError(f"there is no file {text}; looked in {listed(places, 'and')}")
+
+
+def _copies(text: str, folders: Mapping[str, Path]) -> Iterator[Path]:
+    """That of a run folder."""
+    if "folder" in folders and (copy := (folders["folder"] / kept_at(text)).resolve()).is_relative_to(folders["folder"]):
+        yield copy
+
+
+def _note(text: str, path: Path) -> None:
+    if (files := _found.get()) is not None:
+        files[text] = path

@@ -12,6 +12,10 @@ VERSION: Final = 2
 TOPOLOGY_FILE: Final = "topology.yaml"
 #: Figures to compare with.
 REFERENCE_FILE: Final = "reference.yaml"
+#: Below it: the files that the topology names, which `contracts.files.find_file` finds there before it looks elsewhere.
+NAMED_FILES_FOLDER: Final = "topology-files"
+#: What else was asked for: how long.
+REQUEST_FILE: Final = "request.json"
 #: What was made of it. A lab that is up has it in its own folder.
 PLAN_FILE: Final = "plan.json"
 #: Versions, kernel, processor, clock.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run takes down of itself: run.json, lab.json, captures.json and events.jsonl of its folder."""
+"""What a run takes down of itself: request.json, run.json, lab.json, captures.json and events.jsonl of its folder."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ class RunRecord(TypedDict):
     ended: str | None
     #: What ended it before its time, null when nothing did.
     failure: str | None
+
+
+class RequestRecord(TypedDict):
+    """request.json."""
+
+    #: Of the traffic, in seconds, as the command said; null: as the topology says.
+    duration_s: float | None
 
 
 class MachineShare(TypedDict, total=False):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
 from contracts.flow import Direction
+from contracts.run_folder import PLAN_FILE, REFERENCE_FILE, TOPOLOGY_FILE
 from results import metrics_document
 
 #: Beside a topology file, and its name in a run folder.
@@ -54,7 +55,9 @@ class Comparison:
 
 
 def beside(topology: Path) -> Path:
-    """Where the reference of a topology file would be."""
+    """Where the reference of a topology file would be; of that of a run folder, where the run has it."""
+    if topology.name == TOPOLOGY_FILE and topology.with_name(PLAN_FILE).exists():
+        return topology.with_name(REFERENCE_FILE)
     return topology.with_name(topology.stem + SUFFIX)
 
 

@@ -57,7 +57,7 @@ def send(
     hosts.check()
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        keep_inputs(inputs(file, settings, "traffic.yaml"), plan, written)
+        keep_inputs(inputs(file, settings, {}, duration_s, "traffic.yaml"), plan, written)
         with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)

@@ -19,9 +19,18 @@ from applications.registry import analyses, applications
 from contracts import durable
 from contracts.environment import Environment
 from contracts.errors import NetBoxITError, WrongInput, printable
+from contracts.files import files_found, kept_at
 from contracts.plan import Plan, TrafficPlan
-from contracts.run_folder import ENVIRONMENT_FILE, PLAN_FILE, REFERENCE_FILE, RUN_FILE, TOPOLOGY_FILE, VERSION
-from contracts.run_records import RunRecord
+from contracts.run_folder import (
+    ENVIRONMENT_FILE,
+    PLAN_FILE,
+    REFERENCE_FILE,
+    REQUEST_FILE,
+    RUN_FILE,
+    TOPOLOGY_FILE,
+    VERSION,
+)
+from contracts.run_records import RequestRecord, RunRecord
 from ownership import state
 from results import reference
 from results.analyse import analyse
@@ -85,7 +94,10 @@ def run(
     is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
     judges = analyses()
-    with where.planned(topology, inventory, lab=lab, duration_s=duration_s, settings=settings, take=take) as planned:
+    with (
+        files_found() as named,
+        where.planned(topology, inventory, lab=lab, duration_s=duration_s, settings=settings, take=take) as planned,
+    ):
         planned.check()
         plan = planned.plan
         if not plan.traffic and duration_s is None:
@@ -95,7 +107,7 @@ def run(
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:
-            keep_inputs(inputs(topology, settings), plan, written)
+            keep_inputs(inputs(topology, settings, named, duration_s), plan, written)
             with recorded(written, folder):
                 _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
@@ -114,11 +126,24 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
         ) from error
 
 
-def inputs(topology: Path, settings: Sequence[Setting], name: str = TOPOLOGY_FILE) -> dict[str, bytes]:
-    """What was asked for, as files of a run folder: the topology as it ran, by that name, and the figures to compare with."""
+def inputs(
+    topology: Path,
+    settings: Sequence[Setting],
+    named: Mapping[str, Path],
+    duration_s: float | None,
+    name: str = TOPOLOGY_FILE,
+) -> dict[str, bytes]:
+    """What was asked for, as files of a run folder.
+
+    They are the topology as it ran, by that `name`; the files that it names, where it finds them; figures to compare with; how
+    long it is to be.
+    """
+    request: RequestRecord = {"duration_s": duration_s}
+    files = {REQUEST_FILE: (json.dumps(request) + "\n").encode()}
     figures = reference.beside(topology)
     with as_user():
-        files = {name: as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()}
+        files[name] = as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()
+        files |= {kept_at(text): path.read_bytes() for text, path in named.items()}
         if figures.exists():
             files[REFERENCE_FILE] = figures.read_bytes()
     return files
@@ -127,6 +152,7 @@ def inputs(topology: Path, settings: Sequence[Setting], name: str = TOPOLOGY_FIL
 def keep_inputs(files: Mapping[str, bytes], plan: Plan, folder: Path) -> None:
     """Writes what was asked for, what was made of it, and on which machine."""
     for file, content in files.items():
+        (folder / file).parent.mkdir(exist_ok=True)
         durable.write(folder / file, content)
     durable.write(folder / PLAN_FILE, json.dumps(plan.to_json(), indent=1) + "\n")
     made_on: Environment = {"run_folder": VERSION, **environment(programs_of(dict(applications()).values()))}

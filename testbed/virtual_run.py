@@ -15,6 +15,7 @@ from typing import Final
 from applications.registry import analyses, applications
 from applications.virtual_traffic import VirtualTraffic
 from contracts.errors import BadTopology
+from contracts.files import files_found
 from contracts.plan import Plan, RealtimeSupport
 from system.user_privileges import drop_privileges
 from testbed.description.settings import Setting
@@ -78,7 +79,8 @@ class Computation:
 
 def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
     """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, and BadDuration."""
-    described = load(topology, said=settings)
+    with files_found() as named:
+        described = load(topology, said=settings)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
     if problems := list(refusals(described, plan, _traffic(plan))):
         raise BadTopology(problems)
@@ -86,7 +88,7 @@ def planned(topology: Path, lab: str | None, duration_s: float | None, settings:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
     plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
-    return Computation(plan, inputs(topology, settings), duration_s or 0.0)
+    return Computation(plan, inputs(topology, settings, named, duration_s), duration_s or 0.0)
 
 
 def carry(computation: Computation, folder: Path, progress: Progress) -> None:
