@@ -51,7 +51,7 @@ from testbed.commands.options import (
     opened,
     read_settings,
 )
-from testbed.views import campaign_view, change_view, console, drawing, lab_view, plan_view, result_view
+from testbed.views import archive_view, campaign_view, change_view, console, drawing, lab_view, plan_view, result_view
 
 if TYPE_CHECKING:
     from campaigns.checking import Checked
@@ -143,22 +143,41 @@ def _checked_campaign(file: Path, json: bool) -> Checked:
 
 @app.command(rich_help_panel=NETWORK)
 def campaign(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A campaign file.", readable=False, show_default=False)],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A campaign file.", readable=False, show_default=False)
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say only which runs there would be, how long they take and how much disk.")
     ] = False,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--again", metavar="FOLDER", help="Instead of a file: make all runs of a campaign's folder again, and compare."
+        ),
+    ] = None,
     results: Results = None,
     json: Json = False,
 ) -> None:
     """Run a topology many times with other values, as a campaign file says: docs/campaigns.md.
 
     The same command goes on where it was ended, by whatever. Exit status 0: all runs are valid, 3: one is degraded, 4: invalid.
+    With --again 0: all runs are the same, 1: one differs.
     """
     user_privileges.drop_privileges()
-    checked = _checked_campaign(file, json)
     from testbed.run import RESULTS
 
     into = (results or RESULTS).absolute()
+    if again is not None:
+        if file is not None or dry_run:
+            raise typer.BadParameter("--again takes a campaign's folder alone; leave FILE and --dry-run out")
+        from campaigns.again import repeat
+
+        with console.progress(json) as progress:
+            repeated = repeat(again, into, progress)
+        raise typer.Exit(archive_view.show_campaign_again(repeated, json))
+    if file is None:
+        raise typer.BadParameter("name a campaign file, or a campaign's folder by --again")
+    checked = _checked_campaign(file, json)
     if dry_run:
         from campaigns.estimate import estimate
 
@@ -394,7 +413,9 @@ def down(
 
 @app.command(rich_help_panel=NETWORK)
 def run(
-    file: Topology,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A topology file.", readable=False, show_default=False)
+    ] = None,
     duration: Annotated[
         float | None,
         typer.Option(
@@ -417,9 +438,28 @@ def run(
             "the same run to the bit.",
         ),
     ] = False,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--again",
+            metavar="RUN",
+            help="Instead of a file: make the run of this folder again, with the same topology, seed, length and kind of time; "
+            "in virtual time it is compared.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
+    """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid.
+
+    With --again in virtual time 0: it is the same, 1: it differs.
+    """
+    if again is not None:
+        said = (("FILE", file), ("--duration", duration), ("--name", name), ("--set", set_values), ("--virtual", virtual))
+        if unfit := [option for option, value in said if value]:
+            raise typer.BadParameter(f"a run that is made again says that itself; leave {' and '.join(unfit)} out")
+        raise typer.Exit(_run_again(again, results, inventory, take, json))
+    if file is None:
+        raise typer.BadParameter("name a topology file, or the folder of a run by --again")
     if virtual:
         if unfit := [option for option, value in (("--inventory", inventory), ("--take", take)) if value]:
             raise typer.BadParameter(f"a run in virtual time needs no machine and no interface; leave {' and '.join(unfit)} out")
@@ -444,6 +484,21 @@ def run(
                 settings=settings,
             )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
+
+
+def _run_again(folder: Path, results: Path | None, inventory: Path | None, take: list[str] | None, json: bool) -> int:
+    from testbed import repeated_run
+    from testbed.run import RESULTS
+
+    before = repeated_run.Repeatable.read(folder)
+    if before.plan.clock == "real":
+        operators.as_root()
+    elif unfit := [option for option, value in (("--inventory", inventory), ("--take", take)) if value]:
+        raise typer.BadParameter(f"a run in virtual time needs no machine and no interface; leave {' and '.join(unfit)} out")
+    with console.progress(json) as progress:
+        into = (results or RESULTS).absolute()
+        repeated = repeated_run.again(before, into, progress, inventory=inventory, take=take or ())
+    return archive_view.show_run_again(repeated, json)
 
 
 @app.command(rich_help_panel=LAB)
@@ -497,6 +552,49 @@ def report(
         progress("analysing")
         metrics = analyse(folder, analyses())
     raise typer.Exit(result_view.show_outcome(folder, metrics, json))
+
+
+@app.command(rich_help_panel=NETWORK)
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="RUN|CAMPAIGN", help="The folder of a run, or of a campaign.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.zip", help="NAME.zip here by default.", show_default=False)
+    ] = None,
+    license: Annotated[
+        str | None,
+        typer.Option("--license", metavar="NAME", help="Of what is in it: a name of SPDX, as CC-BY-4.0, a URL, or words."),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Make one archive of a run or a campaign, which `import` takes and `run --again` repeats: docs/archives.md."""
+    user_privileges.drop_privileges()
+    from results.archives import writing
+
+    with console.progress(json) as progress:
+        exported = writing.export(folder, out, license, progress, overwrite=overwrite)
+    archive_view.show_export(exported, json)
+
+
+@app.command("import", rich_help_panel=NETWORK)
+def bring(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive that `export` made.", show_default=False)],
+    results: Results = None,
+    most: Annotated[
+        str | None,
+        typer.Option("--most", metavar="SIZE", help="The most that its files may have, in place of 20 GiB.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take an archive of a run or a campaign into the results, if all in it is as it was exported: docs/archives.md."""
+    user_privileges.drop_privileges()
+    from results.archives import reading
+    from testbed.run import RESULTS
+
+    most_bytes = None if most is None else console.read_size(most, "--most")
+    with console.progress(json) as progress:
+        imported = reading.bring(file, (results or RESULTS).absolute(), progress, most_bytes)
+    archive_view.show_import(imported, json)
 
 
 @app.command(rich_help_panel=HOST)

@@ -43,8 +43,10 @@ class LocalWorkers:
         return digest.of_plan(computation.plan, computation.least_s)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
-        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
-        work = Work.of(computation, order.keep)
+        return self.make(Work.of(virtual_run.planned(order.topology, None, order.duration_s, order.settings), order.keep), folder)
+
+    def make(self, work: Work, folder: Path) -> Future[Done]:
+        """Has a run made that is planned. Raises WorkerLost, as the future does."""
         for _ in range(2):
             if self._pool is None:
                 self._pool = self._started()

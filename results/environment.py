@@ -49,8 +49,13 @@ def environment(programs: Iterable[DebianProgram] = ()) -> Machine:
         },
         "realtime_runtime_us": _read(Path("/proc/sys/kernel/sched_rt_runtime_us")),
         "packages": _debian_packages(dict.fromkeys((*_PACKAGES, *(program.package for program in programs)))),
-        "python": {"python": platform.python_version(), **{name: _distribution(name) for name in _DISTRIBUTIONS}},
+        "python": distributions(),
     }
+
+
+def distributions() -> dict[str, str | None]:
+    """Versions of Python and of its packages by their names; None of one that is not there."""
+    return {"python": platform.python_version(), **{name: _distribution(name) for name in _DISTRIBUTIONS}}
 
 
 def cpu_times() -> CpuTimes:

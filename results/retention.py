@@ -52,5 +52,5 @@ def check_whole(folder: Path) -> None:
     if (record := read(folder / KEPT_FILE, KeptRecord)) is not None:
         raise Reduced(
             f"of {folder} only {record['keep']} were kept, so it cannot be analysed again; "
-            f"its figures are in metrics.json, and `netboxit run {folder / 'topology.yaml'} --virtual` makes it again"
+            f"its figures are in metrics.json, and `netboxit run --again {folder}` makes it again"
         )

@@ -23,14 +23,14 @@ from contracts.installation import CHECKOUT
 from contracts.plan import EquipmentPlan, Plan
 from results import metrics_document
 from testbed.description.reference import comments
-from testbed.documents import bench, campaign, captures, changes, host, kinds, messages, plan, run, status, watch
+from testbed.documents import archive, bench, campaign, captures, changes, host, kinds, messages, plan, run, status, watch
 
 FOLDER: Final = CHECKOUT / "docs/json"
 
 #: Where the kinds find their shapes.
 _MODULES: Final = {
     module.__name__.rpartition(".")[2]: module
-    for module in (bench, campaign, captures, changes, host, messages, plan, run, status, watch)
+    for module in (archive, bench, campaign, captures, changes, host, messages, plan, run, status, watch)
 }
 #: What a netbox answers has keys of its technology, too.
 _OPEN: Final = (node_status.NetboxStatus, node_status.NetboxPort, node_status.Scheduler)

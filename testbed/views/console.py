@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from contracts import durable
 from contracts.errors import BadInput, BadTopology, NetBoxITError, WrongInput
 from contracts.permissions import not_permitted
-from contracts.quantities import TIME, Quantity
+from contracts.quantities import SIZE, TIME, Quantity
 from ownership import operators
 from system.interruption import heeded
 from system.user_privileges import as_user
@@ -35,7 +35,7 @@ _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 #: How long after it was discarded an interruption is repeated.
 _AGAIN_S = 0.02
 #: What a step that goes on ends with.
-_COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*|\d+ of \d+)$", re.ASCII)
+_COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*|\d+ files|\d+ of \d+)$", re.ASCII)
 
 
 class Interrupted(BaseException):
@@ -149,6 +149,14 @@ def read_duration(text: str, option: str = "--duration") -> float:
     """Seconds, with a unit as in a topology file or as a bare number: 1 ms to a year. Raises BadOption."""
     try:
         return Quantity(TIME, 1e-3, 365 * 86_400.0).parse(f"{text} s" if _BARE_NUMBER.fullmatch(text) else text)
+    except ValueError as error:
+        raise BadOption(f"{option}: {error}") from error
+
+
+def read_size(text: str, option: str) -> int:
+    """Bytes, with a unit as in a topology file: 1 B to 1 PB. Raises BadOption."""
+    try:
+        return int(Quantity(SIZE, 1.0, 1e15).parse(text))
     except ValueError as error:
         raise BadOption(f"{option}: {error}") from error
 
