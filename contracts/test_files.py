@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a topology names: what is found, and what is refused with its reason."""
+"""Files that a topology names: what is found, in a run's folder its copies first; and what is refused with its reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.files import find_file
+from contracts.files import files_found, find_file, kept_at
 
 
 def test_a_file_beside_the_topology_is_found_also_by_a_link(tmp_path: Path) -> None:
@@ -40,3 +40,36 @@ def test_what_is_no_file_is_refused_with_its_reason(name: str, message: str, tmp
     (tmp_path / "out").symlink_to("/etc/passwd")
     with pytest.raises(ValueError, match=message):
         find_file(name, {"folder": tmp_path})
+
+
+def test_what_is_found_is_noted_by_the_words_that_named_it(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch()
+    with files_found() as found:
+        find_file("./a.csv", {"folder": tmp_path})
+    find_file("a.csv", {"folder": tmp_path})
+    assert found == {"./a.csv": tmp_path / "a.csv"}
+
+
+@pytest.mark.parametrize("text", ["a.csv", "traces/../a.csv", "click/meoc.click"])
+def test_a_copy_is_taken_before_the_file_itself(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch()
+    (copy := tmp_path / kept_at(text)).parent.mkdir()
+    copy.touch()
+    assert find_file(text, {"folder": tmp_path}) == copy
+
+
+def test_a_copy_that_leads_elsewhere_is_not_taken(tmp_path: Path) -> None:
+    (folder := tmp_path / "run").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / kept_at("a.csv").replace("topology-files", "elsewhere")).touch()
+    (folder / "topology-files").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ValueError, match=r"no file a\.csv"):
+        find_file("a.csv", {"folder": folder})
+
+
+@pytest.mark.parametrize("text", ["../a.csv", "/tmp/x/a.csv", "a b%c:d\\e.csv", "x" * 300, "ä.csv"])
+def test_copies_of_whatever_is_named_have_a_plain_name_of_their_own(text: str) -> None:
+    folder, _, name = kept_at(text).partition("/")
+    assert folder == "topology-files"
+    assert name.isascii() and len(name) < 100 and not {"/", "%", ":", "\\", " "} & {*name}
+    assert kept_at(text) != kept_at(f"./{text}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import io
+import math
 import os
 import shutil
 import stat
@@ -147,7 +148,7 @@ class _File(io.RawIOBase):
     def read(self, length: int = -1) -> bytes:
         wanted = self.size - self._at if length is None or length < 0 else length
         if wanted > _LONGEST_READ:
-            raise BadArchive(f"its list of files has more than {SIZE.write(_LONGEST_READ)}, and one of ours never has")
+            raise BadArchive(f"its list of files has more than {_size(_LONGEST_READ)}, and one of ours never has")
         piece = os.pread(self._descriptor, max(0, wanted), self._at)
         self._at += len(piece)
         return piece
@@ -194,11 +195,11 @@ def _members(packed: zipfile.ZipFile, size: int, most_bytes: int | None) -> dict
     _check_apart(infos, size)
     total, bound = sum(info.file_size for info in files), most_bytes or MOST_BYTES
     if total > bound:
-        raise BadArchive(f"its files have {SIZE.write(total)}, and {SIZE.write(bound)} are the most; --most SIZE permits more")
+        raise BadArchive(f"its files have {_size(total)}, and {_size(bound)} are the most; --most SIZE permits more")
     if most_bytes is None and total > max(_SMALL, MOST_RATIO * size):
         raise BadArchive(
-            f"its files have {SIZE.write(total)}, {total // size} times as much as the archive, and {MOST_RATIO} times is the "
-            f"most; --most '{SIZE.write(total)}' permits it"
+            f"its files have {_size(total)}, {total // size} times as much as the archive, and {MOST_RATIO} times is the "
+            f"most; --most '{math.ceil(total / 1e9)} GB' permits it"
         )
     return {info.orig_filename: info for info in files}
 
@@ -270,6 +271,10 @@ def _manifest(packed: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -
     return digests
 
 
+def _size(size: int) -> str:
+    return SIZE.write(float(f"{size:.3g}"))
+
+
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(map(printable, names[:3]))
     return f"{shown} is" if len(names) == 1 else f"{shown}{', …' if len(names) > 3 else ''} ({len(names)} files) are"
@@ -277,7 +282,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _text(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> str:
     if member.file_size > _LONGEST_OWN:
-        raise BadArchive(f"{member.filename} has {SIZE.write(member.file_size)}, and {SIZE.write(_LONGEST_OWN)} are the most")
+        raise BadArchive(f"{member.filename} has {_size(member.file_size)}, and {_size(_LONGEST_OWN)} are the most")
     with packed.open(member) as opened:
         return opened.read(_LONGEST_OWN).decode()
 
@@ -324,7 +329,7 @@ def _check_room(place: Path, content: Mapping[str, zipfile.ZipInfo]) -> None:
     total, disk = sum(member.file_size for member in content.values()), os.statvfs(place)
     if total > (free := disk.f_bavail * disk.f_frsize):
         raise durable.NotWritten(
-            f"{printable(str(place.parent))} has {SIZE.write(free)} free, and the archive needs {SIZE.write(total)}; free some "
+            f"{printable(str(place.parent))} has {_size(free)} free, and the archive needs {_size(total)}; free some "
             "space there, or say another --results"
         )
 

@@ -65,7 +65,7 @@ def test_the_metadata_have_what_ro_crate_1_1_asks_for(run: Path, license: str | 
         "https://w3id.org/ro/crate/1.1",
     }
     # Data entities are linked from the root, and are in the archive.
-    parts, waiting = set(), ["./"]
+    parts, waiting = set[str](), ["./"]
     while waiting:
         own = {part["@id"] for part in graph[waiting.pop()].get("hasPart", ())}
         waiting += own - parts

@@ -125,6 +125,6 @@ def as_file(source: Source, settings: Sequence[Setting]) -> str:
     """
     lines = "".join(f"#   --set {printable(setting.text)}\n" for setting in settings)
     yaml = YAML(typ="safe")
-    yaml.sort_base_mapping_type_on_output = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # None, the default, sorts
     yaml.dump(source.data, text := io.StringIO())
     return f"# {printable(source.path)}, its comments left out, with\n{lines}{text.getvalue()}"
