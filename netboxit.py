@@ -155,6 +155,24 @@ def campaign(
             "--again", metavar="FOLDER", help="Instead of a file: make all runs of a campaign's folder again, and compare."
         ),
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Have the workers of this Dask cluster make the runs, as tls://192.0.2.1:8786.",
+            show_default=False,
+        ),
+    ] = None,
+    ca_file: Annotated[
+        Path | None, typer.Option("--tls-ca-file", metavar="FILE", help="Of the cluster's CA; Dask's own setting by default.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="By which the scheduler knows this machine; likewise.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="Of that certificate, when it is not in the same file.")
+    ] = None,
     results: Results = None,
     json: Json = False,
 ) -> None:
@@ -164,6 +182,13 @@ def campaign(
     With --again 0: all runs are the same, 1: one differs.
     """
     user_privileges.drop_privileges()
+    from campaigns.cluster import Cluster
+
+    if scheduler is None and (ca_file or certificate or key):
+        raise typer.BadParameter("--tls-ca-file, --tls-cert and --tls-key are for a cluster; name it with --scheduler")
+    if scheduler is not None and dry_run:
+        raise typer.BadParameter("--dry-run says what the runs would take on this machine; leave --scheduler out")
+    cluster = None if scheduler is None else Cluster(scheduler, ca_file, certificate, key)
     from testbed.run import RESULTS
 
     into = (results or RESULTS).absolute()
@@ -185,7 +210,7 @@ def campaign(
     from campaigns import running
 
     with console.progress(json) as progress:
-        carried = running.run(checked.campaign, into, campaign_view.telling(progress))
+        carried = running.run(checked.campaign, into, campaign_view.telling(progress), cluster)
     raise typer.Exit(campaign_view.show_carried(carried, json))
 
 

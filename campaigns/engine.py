@@ -54,3 +54,6 @@ class Engine(Protocol):
 
     def words(self) -> Sequence[str]:
         """Who makes the runs, for people."""
+
+    def remarks(self) -> Sequence[str]:
+        """What is to be said of them when the runs are over."""

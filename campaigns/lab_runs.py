@@ -90,6 +90,9 @@ class LabRuns:
     def words(self) -> Sequence[str]:
         return ["labs on this machine, one after another"]
 
+    def remarks(self) -> Sequence[str]:
+        return ()
+
     def _perform(self, order: Order, folder: Path) -> Done:
         began = time.monotonic()
         self._take_down_earlier()

@@ -60,6 +60,9 @@ class LocalWorkers:
     def words(self) -> Sequence[str]:
         return [f"{self.slots} process{'es' if self.slots > 1 else ''} of this machine"]
 
+    def remarks(self) -> Sequence[str]:
+        return ()
+
     def _started(self) -> ProcessPoolExecutor:
         # The tables of each run are small: two cores gain nothing by four threads. Read when Polars is imported.
         os.environ.setdefault("POLARS_MAX_THREADS", "1")

@@ -20,6 +20,7 @@ from typing import Final
 
 from campaigns import comparing, digest
 from campaigns.campaign import Campaign
+from campaigns.cluster import BadScheduler, Cluster
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index, alone
@@ -47,19 +48,35 @@ class DiskFull(NetBoxITError):
     """There is no room for further runs. Those that are over are kept."""
 
 
-def run(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
-    """Makes all runs that the campaign's folder in these results does not have, in processes or labs of this machine.
+def run(
+    campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None], cluster: Cluster | None = None
+) -> CampaignOutcome:
+    """Makes all runs that the campaign's folder in these results does not have: in processes or labs of this machine, or by a
+    cluster.
 
-    Then it writes the campaign's report into that folder. Raises as `carry`.
+    Then it writes the campaign's report into that folder. Raises BadScheduler, NoCluster, NoWorkers, and as `carry`.
     """
     folder = campaign_folder(results, campaign.name)
-    engine = LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
-    outcome = carry(campaign, folder, engine, tell)
+    outcome = carry(campaign, folder, _engine(campaign, folder, cluster), tell)
     try:
         report, *_ = comparing.write([folder], (), folder, files=False).files
     except comparing.NothingToCompare as error:
         return {**outcome, "notes": [*outcome["notes"], f"there is no report: {error}"]}
     return {**outcome, "report": str(report)}
+
+
+def _engine(campaign: Campaign, folder: Path, cluster: Cluster | None) -> Engine:
+    if cluster is None:
+        return LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
+    if not campaign.file.virtual:
+        raise BadScheduler(
+            f"{campaign.path} runs in real time, in labs of this machine, and {cluster.scheduler} makes runs in virtual time "
+            "alone; leave --scheduler out, or say `virtual: true`"
+        )
+    # Dask takes a second to load, which other campaigns do without.
+    from campaigns.cluster_workers import ClusterWorkers
+
+    return ClusterWorkers(cluster)
 
 
 def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
@@ -123,7 +140,7 @@ class _Course:
             "runs": {"valid": counted["valid"], "degraded": counted["degraded"], "invalid": counted["invalid"]},
             "made": len(self.over) - self._found,
             "report": None,
-            "notes": [*notes, *self._surplus()],
+            "notes": [*notes, *self._surplus(), *self._engine.remarks()],
         }
 
     def _known(self) -> Iterator[tuple[int, dict[str, object]]]:

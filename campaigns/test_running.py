@@ -85,6 +85,9 @@ class Instant:
     def words(self) -> Sequence[str]:
         return ["at once"]
 
+    def remarks(self) -> Sequence[str]:
+        return ()
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

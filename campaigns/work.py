@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,14 +35,14 @@ class Work:
         return Work(computation.plan.to_json(), computation.inputs, computation.least_s, keep)
 
 
-def perform(work: Work, folder: Path) -> Done:
-    """Makes the run in its folder, which is there and empty.
+def perform(work: Work, folder: Path, progress: Callable[[str], None] = lambda _: None) -> Done:
+    """Makes the run in its folder, which is there and empty. `progress` is told how far it is.
 
     What fails in the run is told in the folder. Raises NotWritten.
     """
     began = time.monotonic()
     computation = Computation(Plan.from_json(work.plan), work.inputs, work.least_s)
-    virtual_run.carry(computation, folder, lambda _: None)
+    virtual_run.carry(computation, folder, progress)
     metrics = analyse(folder, analyses(), page=work.keep == "everything")
     record = read(folder / RUN_FILE, RunRecord)
     reduce(folder, work.keep)
