@@ -230,7 +230,10 @@ class ClusterWorkers:
         )
 
     def _lost(self) -> NoCluster:
-        return NoCluster(f"scheduler {self._cluster.scheduler} is lost, or gave up the runs; what is over is kept: start it, and the same command goes on")
+        return NoCluster(
+            f"scheduler {self._cluster.scheduler} is lost, or gave up the runs; what is over is kept: start it, and the same "
+            "command goes on"
+        )
 
     def _without_workers(self) -> NoWorkers:
         refused = f": {listed(self.remarks(), 'and')}" if self._refused else ""

@@ -53,7 +53,16 @@ def file(folder: Path, duration: str = "1 s") -> Path:
 
 
 def begun(file: Path, address: str) -> subprocess.Popen[str]:
-    words = [CHECKOUT / "netboxit.py", "campaign", file, "--results", file.parent, "--json", "--scheduler", address]
+    words: list[str | Path] = [
+        CHECKOUT / "netboxit.py",
+        "campaign",
+        file,
+        "--results",
+        file.parent,
+        "--json",
+        "--scheduler",
+        address,
+    ]
     return subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -44,7 +44,7 @@ class Sameness(TypedDict):
 def check_comparable(run: StoredRun) -> None:
     """Raises NotComparable for a run without tables."""
     if not any(_has(run, table) for table in _TABLES):
-        raise NotComparable(f"{printable(str(run.folder))} has no tables to compare with: {run.report_again}")
+        raise NotComparable(f"{printable(str(run.folder))} has no tables to compare with: {run.remedy}")
 
 
 def compare(before: StoredRun, now: StoredRun) -> Sameness:

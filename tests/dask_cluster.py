@@ -27,8 +27,20 @@ def certificates(folder: Path) -> list[str]:
     """A CA and one certificate; returns what Dask's commands, and `netboxit campaign`, are told of them."""
     ca, key, certificate = folder / "ca.pem", folder / "key.pem", folder / "certificate.pem"
     new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    own = [*new, "-subj", "/CN=ca", "-keyout", folder / "ca-key.pem", "-out", ca]
-    signed = [*new, "-subj", "/CN=cluster", "-CA", ca, "-CAkey", folder / "ca-key.pem", "-keyout", key, "-out", certificate]
+    own: list[str | Path] = [*new, "-subj", "/CN=ca", "-keyout", folder / "ca-key.pem", "-out", ca]
+    signed: list[str | Path] = [
+        *new,
+        "-subj",
+        "/CN=cluster",
+        "-CA",
+        ca,
+        "-CAkey",
+        folder / "ca-key.pem",
+        "-keyout",
+        key,
+        "-out",
+        certificate,
+    ]
     for command in (own, signed):
         subprocess.run(command, check=True, capture_output=True)
     return ["--tls-ca-file", str(ca), "--tls-cert", str(certificate), "--tls-key", str(key)]
