@@ -354,8 +354,8 @@ void Bbr::SaveWindow(const ns3::TcpSocketState& state)
     m_windowBefore = isLess ? std::max(m_windowBefore, state.m_cWnd.Get()) : state.m_cWnd.Get();
 }
 
-/// Called at each loss. The threshold means nothing to BBR; without selective acknowledgements ns-3 takes it for the window that
-/// follows a recovery.
+/// Called at each loss. The threshold means nothing to BBR; without selective acknowledgements ns-3 takes it for the window
+/// that follows a recovery.
 std::uint32_t Bbr::GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> state, std::uint32_t)
 {
     SaveWindow(*state);

@@ -15,8 +15,9 @@ namespace netboxit
 {
 
 /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with what Linux's has besides: budgets for bursts and for
-/// acknowledgements that come together. Without the long-term rate for paths that are policed. ns-3.44's counts bursts of one segment,
-/// which leaves less in the queue, takes segments that were sent again for lost, and the time of an aggregate in whole seconds.
+/// acknowledgements that come together. Without the long-term rate for paths that are policed. ns-3.44's counts bursts of one
+/// segment, which leaves less in the queue, takes segments that were sent again for lost, and the time of an aggregate in whole
+/// seconds.
 class Bbr : public ns3::TcpCongestionOps
 {
   public:

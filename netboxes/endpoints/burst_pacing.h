@@ -9,8 +9,9 @@
 namespace netboxit
 {
 
-/// Pacing as Linux has it inside TCP: segments leave in bursts of about 1 ms at the pacing rate (tcp_tso_autosize), and the next
-/// burst when the time that the last one takes at that rate is over (tcp_update_skb_after_send). The first ten segments are not paced.
+/// Pacing as Linux has it inside TCP: segments leave in bursts of about 1 ms at the pacing rate (tcp_tso_autosize), and the
+/// next burst when the time that the last one takes at that rate is over (tcp_update_skb_after_send). The first ten segments
+/// are not paced.
 class BurstPacing
 {
   public:

@@ -75,8 +75,8 @@ void Cubic::PktsAcked(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t, const 
     }
 }
 
-/// It ends when acknowledgements arrive as one train for half of a round trip, or when round trips become longer: both tell of a
-/// window that fills the path.
+/// It ends when acknowledgements arrive as one train for half of a round trip, or when round trips become longer: both tell of
+/// a window that fills the path.
 void Cubic::LeaveSlowStart(ns3::Ptr<ns3::TcpSocketState> state, const ns3::Time& roundTrip)
 {
     const auto now = ns3::Simulator::Now();

@@ -9,8 +9,8 @@ namespace netboxit
 {
 
 /// CUBIC (RFC 9438) with the hybrid slow start of S. Ha and I. Rhee (Computer Networks 55(9), 2011), both as Linux has them
-/// (tcp_cubic.c). ns-3.44's leaves slow start when round trips have doubled, not when they are an eighth longer, takes smoothed ones
-/// for them, and counts on over a loss.
+/// (tcp_cubic.c). ns-3.44's leaves slow start when round trips have doubled, not when they are an eighth longer, takes smoothed
+/// ones for them, and counts on over a loss.
 class Cubic : public ns3::TcpCongestionOps
 {
   public:

@@ -11,8 +11,8 @@ namespace netboxit
 {
 
 /// Samples of the rate at which data arrives (draft-cheng-iccrg-delivery-rate-estimation, as Linux's tcp_rate.c), by which BBR
-/// sends. One is of the segment sent last of those that an acknowledgement tells of. ns-3.44's keeps the times of an earlier one
-/// where several segments were sent after the same acknowledgement, and the rate comes out too high.
+/// sends. One is of the segment sent last of those that an acknowledgement tells of. ns-3.44's keeps the times of an earlier
+/// one where several segments were sent after the same acknowledgement, and the rate comes out too high.
 class DeliveryRate : public ns3::TcpRateOps
 {
   public:

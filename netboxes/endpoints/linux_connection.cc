@@ -83,13 +83,15 @@ int LinuxConnection::Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags)
     return TcpConnection::Send(data, flags);
 }
 
-/// A window beside what waits for an acknowledgement, which in a recovery may be several windows: Linux's buffer grows and never shrinks.
+/// A window beside what waits for an acknowledgement, which in a recovery may be several windows: Linux's buffer grows and
+/// never shrinks.
 std::uint32_t LinuxConnection::UsefulBacklog() const
 {
     return UnAckDataCount() + m_tcb->m_cWnd;
 }
 
-/// Once connected by what arrives, see TakeRoundTrips(): ns-3 takes what had been acknowledged selectively for what arrives now.
+/// Once connected by what arrives, see TakeRoundTrips(): ns-3 takes what had been acknowledged selectively for what arrives
+/// now.
 void LinuxConnection::EstimateRtt(const ns3::TcpHeader& header)
 {
     if (!m_sackEnabled || m_state == SYN_SENT || m_state == SYN_RCVD)
@@ -237,8 +239,8 @@ void LinuxConnection::Enter(State::TcpCongState_t state)
     m_tcb->m_congState = state;
 }
 
-/// As tcp_ack_update_rtt(), of segments that were acknowledged selectively, too: in a recovery there are no others, and a queue that
-/// grows meanwhile would end in a timeout. The timer starts anew when they are older than what it is for.
+/// As tcp_ack_update_rtt(), of segments that were acknowledged selectively, too: in a recovery there are no others, and a queue
+/// that grows meanwhile would end in a timeout. The timer starts anew when they are older than what it is for.
 ns3::Time LinuxConnection::TakeRoundTrips(bool isNew)
 {
     const auto [first, last] = m_rack->TakeRoundTrips();

@@ -11,7 +11,8 @@ namespace netboxit
 {
 
 /// A connection whose sender reacts as Linux's: with selective acknowledgements it finds losses by RACK and repairs them as the
-/// rate reduction permits (tcp_fastretrans_alert), its window grows while it is used (tcp_cwnd_validate), and it paces in bursts.
+/// rate reduction permits (tcp_fastretrans_alert), its window grows while it is used (tcp_cwnd_validate), and it paces in
+/// bursts.
 class LinuxConnection : public TcpConnection
 {
   public:

@@ -6,8 +6,8 @@
 namespace netboxit
 {
 
-/// Reno as Linux has it (tcp_cong.c). ns-3.44's LinuxReno carries the count of acknowledged segments over a loss, where the window
-/// is the half and the count may be that of two segments.
+/// Reno as Linux has it (tcp_cong.c). ns-3.44's LinuxReno carries the count of acknowledged segments over a loss, where the
+/// window is the half and the count may be that of two segments.
 class LinuxReno : public ns3::TcpLinuxReno
 {
   public:

@@ -8,9 +8,8 @@
 namespace netboxit
 {
 
-/// Loss detection by time (RFC 8985, "RACK"): what was sent sufficiently before something that has arrived is lost, also when it
-/// had been sent again. Without D-SACK, which no receiver here sends: the reordering window
-/// (step 4) does not grow.
+/// Loss detection by time (RFC 8985, "RACK"): what was sent sufficiently before something that has arrived is lost, also when
+/// it had been sent again. Without D-SACK, which no receiver here sends: the reordering window (step 4) does not grow.
 class Rack
 {
   public:
@@ -29,7 +28,7 @@ class Rack
 
     Rack(ns3::Ptr<ns3::TcpTxBuffer> buffer, ns3::Ptr<ns3::TcpSocketState> state);
 
-    /// `segment` was sent again.
+    /// A segment that ends there was sent again.
     void SentAgain(ns3::SequenceNumber32 end);
     /// `segment` is acknowledged, or selectively, for the first time (steps 2 and 3).
     void Arrived(const ns3::TcpTxItem& segment);

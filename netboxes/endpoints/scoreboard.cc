@@ -11,7 +11,8 @@ namespace
 
 using Segments = std::list<ns3::TcpTxItem*>;
 
-/// An explicit instantiation may name private members ([temp.spec.general]); each has a function of its own, which is found by its tag.
+/// An explicit instantiation may name private members ([temp.spec.general]); each has a function of its own, which is found by
+/// its tag.
 template <typename Tag, typename Tag::Member member>
 struct Disclosure
 {
