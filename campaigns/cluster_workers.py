@@ -231,8 +231,8 @@ class ClusterWorkers:
 
     def _lost(self) -> NoCluster:
         return NoCluster(
-            f"scheduler {self._cluster.scheduler} is lost, or gave up the runs; what is over is kept: start it, and the same "
-            "command goes on"
+            f"scheduler {self._cluster.scheduler} is lost, or gave up the runs; what is over is kept: start it, and the "
+            "same command goes on"
         )
 
     def _without_workers(self) -> NoWorkers:

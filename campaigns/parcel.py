@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import math
 import os
 import tarfile
@@ -81,7 +82,8 @@ def carry_out(parcel: Parcel, progress: Callable[[str], None]) -> Returned:
         folder, moved = Path(place) / "run", {}
         folder.mkdir()
         for number, (name, content) in enumerate(parcel.files.items()):
-            own = Path(place) / f"{number}-{PurePosixPath(name).name}"
+            own = Path(place) / str(number) / PurePosixPath(name).name
+            own.parent.mkdir()
             durable.write(own, content)
             moved[name] = str(own)
         done = perform(replace(parcel.work, plan=_relocated(parcel.work.plan, moved)), folder, progress)
@@ -103,7 +105,7 @@ def _relocated(plan: Mapping[str, Any], moved: Mapping[str, str]) -> Mapping[str
 def _name_as_before(record: Path, moved: Mapping[str, str]) -> None:
     text = record.read_text()
     for name, own in moved.items():
-        text = text.replace(own, name)
+        text = text.replace(json.dumps(own)[1:-1], json.dumps(name)[1:-1])
     if moved:
         durable.write(record, text)
 

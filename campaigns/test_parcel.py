@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import re
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +16,11 @@ from typing import Any
 import pytest
 
 from campaigns import parcel
+from campaigns.conftest import TOPOLOGY
 from campaigns.engine import Done
-from campaigns.parcel import BadArchive, Returned, pack, unpack
+from campaigns.parcel import BadArchive, Parcel, Returned, carry_out, pack, unpack
+from campaigns.work import Work, perform
+from testbed.virtual_run import carry, planned
 
 DONE = Done("valid", 1.0, None)
 
@@ -55,6 +61,27 @@ def test_a_folder_comes_home_as_it_was(tmp_path: Path) -> None:
     assert unpack(Returned(DONE, pack(made)), folder) == DONE
     assert {str(file.relative_to(folder)) for file in folder.rglob("*")} == {"captures", "captures/a.pcapng", "metrics.json"}
     assert (folder / "captures/a.pcapng").read_bytes() == bytes(range(256)) * 1000
+
+
+def test_files_that_the_plan_names_travel_with_it(tmp_path: Path) -> None:
+    talk = "talk: {application: call, from: a, to: b, duration: 1 s, codec: pcma}"
+    (topology := tmp_path / "x.yaml").write_text(re.sub("flow: .*", talk, TOPOLOGY).partition("events:")[0])
+    (first := tmp_path / "first").mkdir()
+    carry(planned(topology, None, None), first, lambda _: None)
+    recording = tmp_path / "grüße.pcap"
+    subprocess.run(["editcap", "-F", "pcap", first / "captures/a.pcapng", recording], check=True, capture_output=True)
+    topology.write_text(topology.read_text().replace("codec: pcma", f"codec: pcma, recording: {recording.name}"))
+    work = Work.of(planned(topology, None, None), "frames")
+    (here := tmp_path / "here").mkdir()
+    done = perform(work, here)
+    sent = Parcel.of(work)
+    recording.unlink()
+    folder = home(tmp_path)
+    returned = unpack(carry_out(sent, lambda _: None), folder)
+    assert (returned.status, returned.failure) == (done.status, done.failure) == ("valid", None)
+    for file in ("plan.json", "flows.parquet", "frames.parquet"):
+        assert (folder / file).read_bytes() == (here / file).read_bytes()
+    assert str(recording) in json.loads((folder / "plan.json").read_text())["traffic"][0]["options"].values()
 
 
 @pytest.mark.parametrize(
