@@ -57,9 +57,8 @@ def _axes(flows: pl.DataFrame, axes: Sequence[Axis]) -> tuple[Axis | None, Axis 
 
     def spread(axis: Axis) -> float:
         means = flows.group_by(*_FLOW, axis.column).agg(mean)
-        return float(
-            sum(means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"].drop_nulls().drop_nans().to_list())
-        )
+        spreads = means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"]
+        return float(spreads.fill_nan(None).sum())
 
     by, inside, *_ = [*sorted(axes, key=spread, reverse=True), None, None]
     return by, inside
