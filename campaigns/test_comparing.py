@@ -329,6 +329,24 @@ def test_runs_whose_frames_were_not_kept_have_no_distribution(campaign: Campaign
     assert "distributions of delay need keep: frames" in page(tmp_path).text
 
 
+def test_points_of_a_hypercube_are_all_shown_as_dots() -> None:
+    chance = np.random.default_rng(5)
+    distances, powers = chance.uniform(10.0, 1000.0, 40), chance.uniform(10.0, 30.0, 40)
+    columns = {"at.topology": ["wifi", "lte"] * 40, "at.distance": np.repeat(distances, 2), "at.power": np.repeat(powers, 2)}
+    runs = pl.DataFrame(columns).with_columns(run=pl.int_range(80).cast(pl.String), seed=pl.lit(1, pl.Int64))
+    values = runs.select("run", name=pl.lit("x"), value=pl.col("at.distance"))
+    axes = [Axis.of(column, column.removeprefix("at."), runs[column]) for column in columns]
+    comparison = compare(runs, values, axes, {"x": Measure("delay_ms_mean", "ms", "delay")})
+    ((_, by_axis),), _ = comparison_plots.plots(comparison, 72)
+    for plot in by_axis:
+        (panel,) = plot.panels
+        assert plot.kind == "points" and sum(line.x.size for line in panel.lines) == 80
+    by_topology, by_distance, _ = by_axis
+    assert list(by_distance.colours) == ["wifi", "lte"] and by_topology.x_names == ["wifi", "lte"]
+    # Distance is drawn against itself.
+    assert all(np.allclose(line.x, line.y) for line in by_distance.panels[0].lines)
+
+
 def test_the_plots_of_a_thousand_points_and_twenty_measures_are_no_more_than_a_page_has_room_for() -> None:
     chance = np.random.default_rng(0)
     for columns in ({"a": 10, "b": 10, "c": 10}, {"a": 1000, "b": 1000}):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -75,6 +76,11 @@ def compare(runs: pl.DataFrame, values: pl.DataFrame, axes: Sequence[Axis], meas
         _differences(kept, estimates, of_points, axes),
         _outliers(kept),
     )
+
+
+def are_crossed(points: pl.DataFrame, axes: Sequence[Axis]) -> bool:
+    """Whether at least half of all combinations of the axes' values are there, as in a grid that is not complete."""
+    return not axes or 2 * points.select(axis.column for axis in axes).n_unique() >= prod(len(axis.values) for axis in axes)
 
 
 def _points(runs: pl.DataFrame, axes: Sequence[Axis]) -> pl.DataFrame:

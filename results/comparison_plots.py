@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from results.chart_style import PALETTE
-from results.comparison import Comparison
+from results.comparison import Comparison, are_crossed
 from results.parameter_axis import Axis, words
 from results.plot import Line, Panel, Plot
 
@@ -57,7 +57,7 @@ def _plot(comparison: Comparison, name: str, values: _Values, at: int, most_pane
     axis, others = axes[at], [other for other in range(len(axes)) if other != at]
     by = max(others, key=lambda other: len(axes[other].values), default=None)
     rest = [other for other in others if other != by]
-    is_grid = len(values) >= 2 * len({tuple(point[other] for other in others) for point in values})
+    is_grid = are_crossed(comparison.points, axes)
     if not is_grid:
         # All in one panel, by the parameter with the fewest values, if these can be told apart.
         by = min(

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from results.chart_style import PALETTE
-from results.comparison import Comparison
+from results.comparison import Comparison, are_crossed
 from results.parameter_axis import Axis, words
 from results.plot import Line, Panel, Plot
 from results.runs import Runs
@@ -60,7 +60,8 @@ def _axes(flows: pl.DataFrame, axes: Sequence[Axis]) -> tuple[Axis | None, Axis 
         spreads = means.group_by(_FLOW).agg(pl.std("delay_ms_mean") / mean)["delay_ms_mean"]
         return float(spreads.fill_nan(None).sum())
 
-    by, inside, *_ = [*sorted(axes, key=spread, reverse=True), None, None]
+    by, *others = [*sorted(axes, key=spread, reverse=True), None]
+    inside = next((axis for axis in others if axis is not None and by is not None and are_crossed(flows, [by, axis])), None)
     return by, inside
 
 
