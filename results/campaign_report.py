@@ -128,7 +128,7 @@ class Outlier:
     #: Relative to the page; None where the run has no report.
     link: str | None
     #: The command that makes the report.
-    command: str
+    remedy: str
     where: str
     name: str
     value: float

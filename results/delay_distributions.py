@@ -105,7 +105,7 @@ def _counted(runs: Runs, flows: pl.DataFrame, scales: pl.DataFrame, columns: lis
         .join(scales.lazy(), on=_FLOW)
         .group_by(*_FLOW, *columns, bin=(place * _BINS).floor().clip(0, _BINS - 1).cast(pl.Int64))
         .agg(frames=pl.len())
-        .collect(engine="streaming")
+        .collect()
     )
 
 
