@@ -97,7 +97,7 @@ def show_campaign_again(made: CampaignAgain, as_json: bool) -> int:
 
 
 def _of_run(made: RunAgain) -> Iterator[str]:
-    before = f", as before it was {made['before']}" if made["before"] not in (None, made["status"]) else ""
+    before = f"; before it was {made['before']}" if made["before"] not in (None, made["status"]) else ""
     yield f"the run was made again, in {made['clock']} time, and is {made['status']}{before}"
     if made["identical"]:
         yield f"the same to the bit: {', '.join(made['identical'])}"
