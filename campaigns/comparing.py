@@ -168,6 +168,7 @@ def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: b
         runs=index,
         warnings=warnings,
         problems=problems,
+        stopped_by=[name for source in sources if source.file for name in _stopping(source.file)],
         comparison=comparison,
         plots=plots,
         not_drawn=not_drawn,
@@ -219,7 +220,11 @@ def _wanted(names: Sequence[str], sources: Sequence[_Source], runs: Runs) -> lis
 
 
 def _asked(file: CampaignFile) -> Sequence[str]:
-    return [*file.measures, *([file.repetitions.until.measure] if file.repetitions.until else [])]
+    return [*file.measures, *_stopping(file)]
+
+
+def _stopping(file: CampaignFile) -> Sequence[str]:
+    return [file.repetitions.until.measure] if file.repetitions.until else []
 
 
 def _usual(runs: Runs) -> Iterator[Wanted]:

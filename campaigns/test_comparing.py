@@ -156,6 +156,17 @@ def test_invalid_runs_are_left_out_and_degraded_ones_are_counted_and_told(campai
     assert any("is not complete: 1 of 3 points have their 2 runs" in note for note in document["notes"])
 
 
+def test_a_report_says_where_intervals_decided_how_often_points_were_run(campaign: Campaign) -> None:
+    until = "repetitions: {until: {measure: call.return.loss_ratio, half_width: 5 %}, at_least: 2, at_most: 9}"
+    (campaign.folder / CAMPAIGN_FILE).write_text(_FILE.replace("repetitions: 2", until))
+    add(campaign, "0000-00", distance="2 km")
+    compared(campaign.folder, into=campaign.folder)
+    shown = page(campaign.folder).text
+    assert (
+        "until the interval of call.return.loss_ratio was narrow enough" in shown and "0 of 3 points have their 2 runs" in shown
+    )
+
+
 def test_where_no_run_counts_the_report_says_so(campaign: Campaign) -> None:
     add(campaign, "0000-00", 0.0, "invalid", distance="2 km")
     compared(campaign.folder, into=campaign.folder)

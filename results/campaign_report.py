@@ -58,6 +58,8 @@ class Material:
     warnings: Sequence[str]
     #: Runs that could not be read.
     problems: Sequence[str]
+    #: Measures by whose intervals points were repeated until these were narrow enough.
+    stopped_by: Sequence[str]
     comparison: Comparison
     #: By name.
     plots: Sequence[tuple[str, Sequence[Plot]]]
@@ -185,6 +187,7 @@ def _page(material: Material, folder: Path) -> Mapping[str, object]:
         "warnings": material.warnings,
         "problems": material.problems[:_PROBLEMS_SHOWN],
         "problem_count": len(material.problems),
+        "stopped_by": material.stopped_by,
         "axes": comparison.axes,
         "points": comparison.points.height,
         "names": list(_names(comparison))[:_COLUMNS_SHOWN],
