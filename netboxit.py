@@ -237,7 +237,7 @@ def compare(
 ) -> None:
     """Say what many runs measured: means with intervals, differences of runs with the same seeds, a report: docs/campaigns.md.
 
-    The report of one campaign is its report.html; of others it is results/comparison/report.html, if --out does not say where.
+    The report of one campaign is its report.html; of others it is results/compared/report.html, if --out does not say where.
     """
     user_privileges.drop_privileges()
     from campaigns import comparing

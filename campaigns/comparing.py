@@ -137,7 +137,7 @@ def place(folders: Sequence[Path], out: Path | None, results: Path) -> Path:
     if out is not None:
         return out
     alone = len(folders) == 1 and _Source.of(folders[0]).is_campaign
-    return folders[0] if alone else results / "comparison"
+    return folders[0] if alone else results / "compared"
 
 
 def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: bool) -> Compared:
