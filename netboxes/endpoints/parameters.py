@@ -126,7 +126,10 @@ class Tcp(BaseModel):
         None, description="Slow-start threshold at the beginning. Default: none."
     )
     mss: int | None = Field(None, ge=88, le=9176, description="Largest segment, bytes. Default: what the MTU permits.")
-    send_buffer: Buffer = Field(4194304.0, description="As Linux's largest (tcp_wmem).")
+    send_buffer: Buffer = Field(
+        2.8e6,
+        description="Data of a connection that wait or are on their way: what Linux's largest (tcp_wmem, 4 MiB of memory) holds.",
+    )
     receive_buffer: Buffer = Field(6291456.0, description="As Linux's largest (tcp_rmem).")
     ack_every: int = Field(2, ge=1, le=255, description="Segments that one acknowledgement is sent for.")
     ack_timeout: Annotated[float, Quantity(TIME, 1e-6, 60.0)] = Field(0.04, description="How long it is delayed at most.")
