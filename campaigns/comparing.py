@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import polars as pl
+import polars.selectors as cs
 from pydantic import ValidationError
 
 from applications.registry import analyses, measures
@@ -199,6 +200,7 @@ def _by_source(runs: Runs, sources: Sequence[_Source]) -> tuple[pl.DataFrame, st
         at = next((at for at, source in enumerate(sources) if source.has(Path(folder))), len(sources))
         place.append(at)
         of.append(run if point is None or at == len(sources) else names[sources[at].folder])
+    index = index.with_columns(pl.when(cs.float().is_finite()).then(cs.float()).name.keep())  # as NaN of a stranger's index
     index = index.rename({column: _column(column) for column in runs.parameters})
     index = index.with_columns(pl.Series(_SOURCE, of), place=pl.Series(place, dtype=pl.Int64))
     index = index.sort("place", "point", "repetition", "run", nulls_last=True).drop("place")
@@ -255,11 +257,14 @@ def _values(wanted: Sequence[Wanted], runs: Runs, counted: pl.DataFrame) -> pl.D
 def _axes(index: pl.DataFrame, by: str | None, runs: Runs, sources: Sequence[_Source]) -> tuple[list[Axis], list[Parameter]]:
     """The parameters, in the order of the files, and what is to be said of them."""
     files = [source.file for source in sources if source.file]
-    columns = {_name(column, files): column for column in runs.parameters}
+    columns = dict[str, str]()
+    for column in runs.parameters:
+        columns[_other(_name(column, files), columns)] = column
     order = dict.fromkeys(name for file in files for name in file.names())
     axes, parameters = list[Axis](), list[Parameter]()
     if by is not None:
-        axes.append(Axis.of(by, "campaign" if index["point"].null_count() == 0 else "run", index[by]))
+        name = _other("campaign" if index["point"].null_count() == 0 else "run", columns)
+        axes.append(Axis.of(by, name, index[by]))
         parameters.append(Parameter(axes[-1].name, "", _listed(axes[-1].values)))
     for name in sorted(columns, key=lambda name: list(order).index(name) if name in order else len(order)):
         own = [file.parameters[name] for file in files if name in file.parameters]
@@ -275,6 +280,11 @@ def _name(column: str, files: Sequence[CampaignFile]) -> str:
     """A parameter with the name of another column of tables has another name there."""
     own = column.removeprefix("parameter_")
     return own if any(own in file.names() for file in files) else column
+
+
+def _other(name: str, taken: Collection[str]) -> str:
+    """The name, or one like it: a stranger's campaign may call several parameters nearly the same."""
+    return name if name not in taken else _other(f"{name}'", taken)
 
 
 def _paths(file: CampaignFile, name: str) -> Iterator[str]:

@@ -208,6 +208,19 @@ def test_campaigns_with_other_parameters_are_compared_by_what_they_have_in_commo
     assert [one["difference"] for one in document["differences"]] == pytest.approx([7.0, 2.0])
 
 
+def test_parameters_of_one_name_and_values_that_are_no_numbers_are_kept_apart(tmp_path: Path, analysed: Path) -> None:
+    one, other = Campaign(tmp_path / "one", analysed), Campaign(tmp_path / "other", analysed)
+    for number, value in enumerate((float("nan"), float("inf"), 2.0)):
+        add(one, f"{number:04}-00", float(number), campaign="x", value=value)
+        add(other, f"{number:04}-00", float(number), campaign="y", value=value)
+    found = compared(one.folder, other.folder, into=tmp_path, names=("call.return.delay_ms_mean",))
+    document = found.document()
+    json.dumps(document, allow_nan=False)
+    names = [axis["name"] for axis in document["parameters"]]
+    assert names == ["campaign'", "campaign", "parameter_value"]
+    assert document["parameters"][2]["values"] == [None, 2.0] and len(document["points"]) == 4
+
+
 def test_parameters_may_be_called_as_columns_of_the_tables_are(campaign: Campaign, tmp_path: Path) -> None:
     columns = ("mean", "count", "point", "name", "value", "low", "bin", "frames", "base", "axis", "seed", "run", "compared")
     for number in range(4):
