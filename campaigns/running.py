@@ -40,6 +40,8 @@ _NEW: Final = ".new"
 _AHEAD: Final = 2
 #: How often a run is made that ends its worker.
 _MOST_LOSSES: Final = 3
+#: How long an interruption may wait: it takes effect when this thread goes on, and the system may tell another one of it.
+_HEED_S: Final = 0.5
 #: What is told of a full disk by who could not write.
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT))
 
@@ -127,7 +129,7 @@ class _Course:
                 while self._waiting and len(self._in_flight) < self._engine.slots * _AHEAD:
                     repetition, number = heapq.heappop(self._waiting)
                     self._submit(self._points[number], repetition)
-                for future in wait(self._in_flight, return_when=FIRST_COMPLETED).done:
+                for future in wait(self._in_flight, _HEED_S, FIRST_COMPLETED).done:
                     self._settle(*self._in_flight.pop(future), future)
         finally:
             for future in self._in_flight:
