@@ -3,6 +3,7 @@
 # bench: measures this machine (about 25 minutes); `make bench BENCH="setup_a --pairs 9"` a part of it
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
+# campaigns: runs the campaigns of campaigns/ and writes their reports into docs/campaigns/; `make campaigns CAMPAIGNS=campaigns/rain.yaml`
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
 # full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (minutes)
@@ -18,6 +19,7 @@
 
 TOPOLOGY ?= topologies/emergency.yaml
 DURATION ?= 60 s
+CAMPAIGNS ?= $(wildcard campaigns/*.yaml)
 PREFIX ?= /usr/local
 
 # Containers see /usr and this checkout, not a Python of somebody's home.
@@ -34,7 +36,7 @@ TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
 IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test fresh-package
+.PHONY: setup demo bench campaigns e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test fresh-package
 .PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs test-logic test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
@@ -67,6 +69,13 @@ kill-test: setup
 
 full-disk-test: setup
 	@$(VENV)/bin/python -m tests.disk_test $(TRIALS)
+
+# The campaigns of the repository, and their reports in docs/; each goes on where it was ended.
+campaigns: setup
+	@set -e; for file in $(CAMPAIGNS); do \
+	  name=$$(basename $$file .yaml); ./netboxit.py campaign $$file; \
+	  mkdir -p docs/campaigns; cp results/campaigns/$$name/report.html docs/campaigns/$$name.html; \
+	done
 
 fuzz: setup
 	@$(VENV)/bin/python -m tests.fuzz $(FRAMES)
