@@ -83,6 +83,7 @@ def worker(
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """One process that makes one run at a time, and which nobody starts again."""
     command = ["worker", scheduler, "--name", name, "--nthreads", "1", "--no-nanny", "--no-dashboard", *words]
+    command += ["--local-directory", str(folder)]
     return started(command, folder, within=within, checkout=checkout, settings=settings)
 
 
