@@ -26,6 +26,8 @@ from contracts.installation import CHECKOUT
 from tests.dask_cluster import IMPATIENT, computing, scheduler, worker
 from tests.waiting import until
 
+pytestmark = pytest.mark.long
+
 FILE: Final = f"""
 campaign: far
 topology: {CHECKOUT}/topologies/link.yaml
