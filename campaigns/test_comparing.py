@@ -313,8 +313,8 @@ def test_outliers_lead_to_their_report_or_say_what_makes_it(campaign: Campaign, 
     shown = page(into)
     assert shown.links == ["../sweep/runs/0000-05/report.html"]
     assert (into / shown.links[0]).read_text() == "<p>a report"
-    assert f"netboxit run {campaign.folder}/runs/0001-05/topology.yaml --virtual" in shown.text
-    assert f"netboxit report {campaign.folder}/runs/0002-05" in shown.text
+    assert "netboxit run --again ../sweep/runs/0001-05" in shown.text
+    assert "netboxit report ../sweep/runs/0002-05" in shown.text
 
 
 def test_distributions_of_delay_count_every_frame(campaign: Campaign) -> None:

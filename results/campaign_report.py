@@ -16,7 +16,7 @@ import polars as pl
 from markupsafe import Markup
 
 from contracts import durable
-from contracts.run_folder import KEPT_FILE, REPORT_FILE, TOPOLOGY_FILE
+from contracts.run_folder import KEPT_FILE, REPORT_FILE
 from results import pages, plot
 from results.comparison import Comparison
 from results.comparison_tables import of_points, tables
@@ -284,7 +284,7 @@ def _outliers(material: Material, folder: Path) -> Iterator[Outlier]:
         yield Outlier(
             row["run"],
             quote(os.path.relpath(own / REPORT_FILE, folder)) if has_report else None,
-            _making_report(own),
+            _making_report(own, folder),
             ", ".join(f"{name} {words}" for name, words in points[row["point"]].items()),
             row["name"],
             row["value"],
@@ -292,8 +292,7 @@ def _outliers(material: Material, folder: Path) -> Iterator[Outlier]:
         )
 
 
-def _making_report(run: Path) -> str:
-    """Of a run that was not kept whole only running it again has one."""
-    if (run / KEPT_FILE).exists():
-        return f"netboxit run {shlex.quote(str(run / TOPOLOGY_FILE))} --virtual"
-    return f"netboxit report {shlex.quote(str(run))}"
+def _making_report(run: Path, folder: Path) -> str:
+    """A command in the folder of the page. Of a run that was not kept whole only making it again has a report."""
+    place = shlex.quote(os.path.relpath(run, folder))
+    return f"netboxit run --again {place}" if (run / KEPT_FILE).exists() else f"netboxit report {place}"
