@@ -92,6 +92,26 @@ def test_every_duplicate_key_is_told_and_reading_goes_on(tmp_path: Path) -> None
     assert source.data == {"name": "a", "hosts": {"x": 1}}
 
 
+def test_what_a_merged_mapping_merges_is_merged_too(tmp_path: Path) -> None:
+    """YAML merge key, working draft of 2005: the keys of the merged mapping, which are those that it has after its own merges."""
+    source = source_of(tmp_path, "a: &a {x: 1, y: 2}\nb: &b {<<: *a, y: 3, z: 4}\nc: &c {<<: *b, w: 5}\nd: {<<: *c, x: 6}\n")
+    assert source.data["c"] == {"x": 1, "y": 3, "z": 4, "w": 5}
+    assert source.data["d"] == {"x": 6, "y": 3, "z": 4, "w": 5}
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("a: &a {<<: &b {<<: *a}}\n", "merges one other mapping"),
+        ("a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: *a{n - 1}, <<: *a{n - 1}}}\n" for n in range(1, 49)), "merges one"),
+        ("a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: *a{n - 1}}}\n" for n in range(1, 60)), "more than 50 mappings"),
+    ],
+)
+def test_merges_without_end_are_refused(text: str, cause: str, tmp_path: Path) -> None:
+    source = source_of(tmp_path, text)
+    assert any(cause in defect.cause for defect in source.defects)
+
+
 def test_anchors_aliases_and_merges_are_understood(tmp_path: Path) -> None:
     source = source_of(tmp_path, "a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\n")
     assert source.data == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 2}, "c": {"x": 1, "y": 3}}

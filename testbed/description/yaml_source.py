@@ -35,6 +35,8 @@ _DEEPEST = 100
 _LONGEST_NUMBER = 400
 
 _SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp")}
+#: Of mappings that merge others.
+_DEEPEST_MERGE = 50
 _MERGE_TAG, _TEXT_TAG = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
 _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -282,18 +284,26 @@ class _Builder:
                 self._source.values[place] = _position(key)  # nothing is written there, and the parser is at the next word
         return result
 
-    def _pairs(self, node: MappingNode) -> Iterator[tuple[Node, Node]]:
-        """Keys and values; `<<: *anchor` brings in those of another mapping that this one does not have itself."""
+    def _pairs(self, node: MappingNode, merging: tuple[MappingNode, ...] = ()) -> Iterator[tuple[Node, Node]]:
+        """Keys and values; `<<: *anchor` brings in those of another mapping that this one does not have itself, and what that
+        one merges in turn. `merging` are the mappings whose merges lead here.
+        """
         merged: list[tuple[Node, Node]] = []
         own = {key.value for key, _ in node.value if isinstance(key, ScalarNode)}
+        way, merges = (*merging, node), False
         for key, value in node.value:
             if not (isinstance(key, ScalarNode) and key.tag == _MERGE_TAG):
                 yield key, value
-            elif isinstance(value, MappingNode) and value is not node:
-                merged += [pair for pair in value.value if isinstance(pair[0], ScalarNode) and pair[0].value not in own]
-                own |= {pair[0].value for pair in merged if isinstance(pair[0], ScalarNode)}
+            elif merges or not isinstance(value, MappingNode) or any(value is other for other in way):
+                self._source.defects.append(self._bad(value, "<< merges one other mapping", "write <<: *anchor, once"))
+            elif len(way) > _DEEPEST_MERGE:
+                self._source.defects.append(
+                    self._bad(value, f"merges lead over more than {_DEEPEST_MERGE} mappings", "use fewer")
+                )
             else:
-                self._source.defects.append(self._bad(value, "<< merges one other mapping", "write <<: *anchor"))
+                merges = True
+                pairs = self._pairs(value, way)
+                merged += [pair for pair in pairs if isinstance(pair[0], ScalarNode) and pair[0].value not in own]
         yield from merged
 
     def _scalar(self, node: ScalarNode) -> Any:
