@@ -15,7 +15,7 @@ from typing import Literal, Self
 from campaigns import digest
 from campaigns.engine import Done, WorkerLost
 from campaigns.order import Order
-from campaigns.work import Work
+from campaigns.work import Work, perform
 from system import kernel
 from testbed import virtual_run
 
@@ -46,12 +46,17 @@ class LocalWorkers:
         return self.make(Work.of(virtual_run.planned(order.topology, None, order.duration_s, order.settings), order.keep), folder)
 
     def make(self, work: Work, folder: Path) -> Future[Done]:
-        """Has a run made that is planned. Raises WorkerLost, as the future does."""
+        """Has a run made that is planned. Raises NotWritten, and WorkerLost, as the future does.
+
+        The work goes by a file: what is long fills the pipe to the processes, and when they were killed the executor of Python
+        3.11.2 would wait for it to be read (gh-94777).
+        """
+        work.write(file := folder.with_name(f"{folder.name}.json"))
         for _ in range(2):
             if self._pool is None:
                 self._pool = self._started()
             try:
-                return _translated(self._pool.submit(_perform, work, folder))
+                return _translated(self._pool.submit(_perform, file, folder))
             except BrokenProcessPool:
                 self._pool.shutdown()
                 self._pool = None
@@ -80,10 +85,10 @@ def _begin(parent: int) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _perform(work: Work, folder: Path) -> Done:
-    from campaigns.work import perform
-
-    return perform(work, folder)
+def _perform(file: Path, folder: Path) -> Done:
+    done = perform(Work.read(file), folder)
+    file.unlink()
+    return done
 
 
 def _translated(future: Future[Done]) -> Future[Done]:

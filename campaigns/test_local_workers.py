@@ -111,6 +111,21 @@ def test_a_worker_that_is_killed_loses_nothing(file: Path, alone: Path) -> None:
     same(alone, folder)
 
 
+def test_ctrl_c_ends_it_also_while_long_plans_wait_for_processes(tmp_path: Path) -> None:
+    """A plan of the disaster network has more bytes than a pipe holds (64 KiB, pipe(7))."""
+    text = FILE.replace("killed", "long").replace("link.yaml", "disaster.yaml").replace("duration: 3 s", "duration: 60 s")
+    (file := tmp_path / "long.yaml").write_text(text.replace("netboxes.access.delay", "netboxes.satellite-a.delay"))
+    process = subprocess.Popen(
+        command(file, tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    new = campaign_folder(tmp_path, "long") / ".new"
+    wait_until(lambda: process.poll() is not None or any(new.glob("*/topology.yaml")))
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=_DEADLINE_S)
+    assert process.returncode == 1
+    assert "the same command goes on" in said
+
+
 def test_ctrl_c_ends_it_and_leaves_no_process(file: Path) -> None:
     folder = campaign_folder(file.parent / "ended", "killed")
     process = subprocess.Popen(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import Any
 
 from applications.registry import analyses
 from campaigns.engine import Done
+from contracts import durable
 from contracts.plan import Plan
 from contracts.run_files import read
 from contracts.run_folder import RUN_FILE
@@ -33,6 +36,16 @@ class Work:
     @staticmethod
     def of(computation: Computation, keep: Keep) -> Work:
         return Work(computation.plan.to_json(), computation.inputs, computation.least_s, keep)
+
+    def write(self, file: Path) -> None:
+        """For another process of this machine. Raises NotWritten."""
+        inputs = {name: base64.b64encode(content).decode() for name, content in self.inputs.items()}
+        durable.write(file, json.dumps([self.plan, inputs, self.least_s, self.keep]))
+
+    @staticmethod
+    def read(file: Path) -> Work:
+        plan, inputs, least_s, keep = json.loads(file.read_bytes())
+        return Work(plan, {name: base64.b64decode(content) for name, content in inputs.items()}, least_s, keep)
 
 
 def perform(work: Work, folder: Path, progress: Callable[[str], None] = lambda _: None) -> Done:
