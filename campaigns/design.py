@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import count, product
 from random import Random
 
 from campaigns.description import TOPOLOGY, CampaignFile
@@ -51,17 +51,12 @@ def points(file: CampaignFile) -> tuple[Point, ...]:
 def numbered(designed: Iterable[Point], known: Iterable[tuple[int, Mapping[str, object]]]) -> tuple[Point, ...]:
     """The points with the numbers that `known`, number and values of each point that has runs, has for them.
 
-    Points that it does not have get numbers after all of those, so that no folder is of two points.
+    The others take the least numbers that are free, in their order: so the numbers do not depend on which runs were over first.
     """
     numbers = {point_key(parameters): number for number, parameters in known}
-    following = max(numbers.values(), default=-1) + 1
-    result = []
-    for point in designed:
-        number = numbers.get(point.key)
-        if number is None:
-            number, following = following, following + 1
-        result.append(replace(point, number=number))
-    return tuple(result)
+    used = set(numbers.values())
+    free = (number for number in count() if number not in used)
+    return tuple(replace(point, number=numbers[point.key] if point.key in numbers else next(free)) for point in designed)
 
 
 def _group(file: CampaignFile, names: Sequence[str]) -> list[dict[str, Scalar]]:

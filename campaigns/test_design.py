@@ -116,5 +116,12 @@ def test_points_keep_their_numbers_when_the_file_has_more_values(campaign_file: 
     ]
 
 
+@pytest.mark.parametrize("over", [(), (0,), (2,), (1, 2), (0, 1, 2)])
+def test_numbers_do_not_depend_on_which_points_were_over_first(campaign_file: Write, over: tuple[int, ...]) -> None:
+    points = Campaign.load(campaign_file(f"topology: x.yaml\nparameters:\n  {RATE}\n")).points()
+    known = [(points[number].number, points[number].parameters) for number in over]
+    assert numbered(points, known) == points
+
+
 def test_a_point_is_the_same_whatever_the_order_of_its_parameters() -> None:
     assert design.point_key({"a": 1, "b": "x"}) == design.point_key({"b": "x", "a": 1}) != design.point_key({"a": 1, "b": "y"})
