@@ -41,10 +41,11 @@ _LAB_FILE: Final = ".lab"
 _OVER: Final = (0, 3, 4)
 
 
-def lab_of(campaign: str) -> str:
-    """The name of a campaign's labs: what its own has of the characters of one, and of its digest."""
-    letters = re.sub("[^a-z0-9-]", "", campaign)[:8].strip("-")
-    return f"c-{letters}-{hashlib.blake2b(campaign.encode(), digest_size=2).hexdigest()}".replace("--", "-")
+def lab_of(folder: Path) -> str:
+    """The name of a campaign's labs: of its folder's name what a lab's may have, and of its place a digest, since campaigns of
+    the same name in other results have labs of their own."""
+    letters = re.sub("[^a-z0-9-]", "", folder.name)[:8].strip("-")
+    return f"c-{letters}-{hashlib.blake2b(bytes(folder.resolve()), digest_size=2).hexdigest()}".replace("--", "-")
 
 
 class Judged(TypedDict):
@@ -63,11 +64,10 @@ class LabRuns:
     clock: Literal["real"] = "real"
     slots: Final = 1
 
-    def __init__(self, folder: Path, lab: str) -> None:
-        self._lab, self._mark = lab, folder / _LAB_FILE
+    def __init__(self, folder: Path) -> None:
+        self._lab, self._mark = lab_of(folder), folder / _LAB_FILE
         self._thread = ThreadPoolExecutor(1)
         self._running: subprocess.Popen[str] | None = None
-        self._status = 0
 
     def __enter__(self) -> Self:
         return self
@@ -87,9 +87,6 @@ class LabRuns:
     def submit(self, order: Order, folder: Path) -> Future[Done]:
         return self._thread.submit(self._perform, order, folder)
 
-    def words(self) -> Sequence[str]:
-        return ["labs on this machine, one after another"]
-
     def remarks(self) -> Sequence[str]:
         return ()
 
@@ -101,10 +98,12 @@ class LabRuns:
         shutil.rmtree(own, ignore_errors=True)
         settings = [word for setting in order.settings for word in ("--set", setting.text)]
         duration = [] if order.duration_s is None else ["--duration", f"{order.duration_s} s"]
-        said = self._netboxit("run", str(order.topology), "--name", self._lab, "--results", str(own), *duration, *settings)
+        status, said = self._netboxit(
+            "run", str(order.topology), "--name", self._lab, "--results", str(own), *duration, *settings
+        )
         found = next((own / "runs").iterdir(), None) if (own / "runs").is_dir() else None
-        if self._status not in _OVER or found is None:
-            raise RunFailed(f"run {order.name} of {order.topology} left no verdict: {said or f'exit status {self._status}'}")
+        if status not in _OVER or found is None:
+            raise RunFailed(f"run {order.name} of {order.topology} left no verdict: {said or f'exit status {status}'}")
         self._mark.unlink()
         with durable.told(folder):
             folder.rmdir()
@@ -119,12 +118,12 @@ class LabRuns:
     def _take_down_earlier(self) -> None:
         """The lab of an earlier command at this campaign that was killed."""
         if self._mark.exists() and self._lab in (state.seen_lab_names() or ()):
-            said = self._netboxit("down", self._lab)
-            if self._status != 0:
+            status, said = self._netboxit("down", self._lab)
+            if status != 0:
                 raise RunFailed(f"lab {self._lab}, left by an earlier command, cannot be taken down: {said}")
 
-    def _netboxit(self, *words: str) -> str:
-        """Runs a command; returns what it said on standard error."""
+    def _netboxit(self, *words: str) -> tuple[int, str]:
+        """Runs a command; returns its exit status, and the last line that it said on standard error."""
         parent = os.getpid()
         self._running = subprocess.Popen(
             [sys.executable, str(CHECKOUT / "netboxit.py"), *words],
@@ -136,5 +135,4 @@ class LabRuns:
             preexec_fn=lambda: kernel.end_with_parent(parent, signal.SIGINT),
         )
         _, said = self._running.communicate()
-        self._status = self._running.returncode
-        return printable_lines(said.strip().rpartition("\n")[2])
+        return self._running.returncode, printable_lines(said.strip().rpartition("\n")[2])

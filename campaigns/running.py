@@ -24,7 +24,7 @@ from campaigns.cluster import BadScheduler, Cluster
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index, alone
-from campaigns.lab_runs import LabRuns, lab_of
+from campaigns.lab_runs import LabRuns
 from campaigns.local_workers import LocalWorkers
 from campaigns.order import Order
 from campaigns.stopping import StoppingRule
@@ -69,7 +69,7 @@ def run(
 
 def _engine(campaign: Campaign, folder: Path, cluster: Cluster | None) -> Engine:
     if cluster is None:
-        return LocalWorkers() if campaign.file.virtual else LabRuns(folder, lab_of(campaign.name))
+        return LocalWorkers() if campaign.file.virtual else LabRuns(folder)
     if not campaign.file.virtual:
         raise BadScheduler(
             f"{campaign.path} runs in real time, in labs of this machine, and {cluster.scheduler} makes runs in virtual time "

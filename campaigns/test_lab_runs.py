@@ -72,7 +72,9 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
 
 def test_killed_with_its_lab_up_it_has_each_run_once_in_the_end(file: Path, state_folder: Path) -> None:
     first = begun(file)
-    wait_until(lambda: len(rows(file)) == 1 and (state_folder / "labs" / lab_of("in-labs")).is_dir(), first)
+    wait_until(
+        lambda: len(rows(file)) == 1 and (state_folder / "labs" / lab_of(campaign_folder(file.parent, "in-labs"))).is_dir(), first
+    )
     os.killpg(first.pid, signal.SIGKILL)
     first.communicate()
     second = begun(file)
@@ -88,7 +90,7 @@ def test_killed_with_its_lab_up_it_has_each_run_once_in_the_end(file: Path, stat
 
 def test_ctrl_c_takes_its_lab_down(file: Path, state_folder: Path) -> None:
     process = begun(file)
-    wait_until(lambda: (state_folder / "labs" / lab_of("in-labs")).is_dir(), process)
+    wait_until(lambda: (state_folder / "labs" / lab_of(campaign_folder(file.parent, "in-labs"))).is_dir(), process)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 1
