@@ -1,51 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Means with their 95 % confidence intervals by Student, and what differences of pairs show."""
+"""What pairs of runs, one in real and one in virtual time, show of the difference of a figure."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-import numpy as np
-
-_CONFIDENCE: Final = 0.95
-#: Of the integral, whose error is of the order of the step squared.
-_STEPS: Final = 100_001
+from contracts.errors import NetBoxITError
+from results.intervals import Interval, mean_interval
 
 Finding = Literal["agrees", "too far", "not shown"]
 
 
-@dataclass(frozen=True)
-class Interval:
-    """From `middle - half` to `middle + half`. Of a single value nothing is known: `half` is infinite."""
-
-    middle: float
-    half: float
-
-    @classmethod
-    def of_mean(cls, values: Sequence[float]) -> Interval:
-        mean = statistics.mean(values)
-        if len(values) < 2:
-            return cls(mean, math.inf)
-        return cls(mean, quantile(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values)))
-
-    def over(self, scale: float) -> Interval:
-        return Interval(self.middle / scale, self.half / scale)
-
-
-def quantile(degrees: float) -> float:
-    """What the magnitude of Student's t with so many degrees of freedom stays below with 95 % probability.
-
-    With t = sqrt(degrees) tan(angle) the probability is the integral of cos(angle)^(degrees - 1), over that up to a right
-    angle (Abramowitz and Stegun, 26.7.3 and 26.7.4).
-    """
-    angles = np.linspace(0.0, math.pi / 2, _STEPS)
-    density = np.cos(angles) ** (degrees - 1)
-    probability = np.concatenate(([0.0], np.cumsum(density[1:] + density[:-1])))
-    return math.sqrt(degrees) * math.tan(float(np.interp(_CONFIDENCE, probability / probability[-1], angles)))
+class NoPairs(NetBoxITError):
+    """There is nothing to compare."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +34,8 @@ class Compared:
 
     @property
     def apart(self) -> Interval:
-        difference = Interval.of_mean([here - there for there, here in zip(self.real, self.virtual, strict=True)])
-        return Interval(difference.middle, 0.0) if self.exact and math.isinf(difference.half) else difference
+        difference = _interval([here - there for there, here in zip(self.real, self.virtual, strict=True)])
+        return Interval(1, difference.mean, 0.0) if self.exact and difference.count == 1 else difference
 
     @property
     def finding(self) -> Finding:
@@ -73,18 +43,24 @@ class Compared:
 
         Nothing is shown where the interval reaches further than the tolerance to each side, unless all of it is beyond.
         """
-        distance, half = abs(self.apart.middle), self.apart.half
+        distance, half = abs(self.apart.mean), self.apart.half_width
         if half > self.tolerance >= distance - half:
             return "not shown"
         return "agrees" if distance <= self.tolerance else "too far"
 
     def columns(self, digits: int) -> tuple[str, str, str]:
         """Both means; the difference in shares of the real one, and what it shows."""
-        mean = Interval.of_mean(self.real)
-        apart = f"{_words(self.apart.over(mean.middle / 100), 0, '+')} %, {self.finding}"
-        return _words(mean, digits), _words(Interval.of_mean(self.virtual), digits), apart
+        mean = _interval(self.real)
+        apart = Interval(self.apart.count, 100 * self.apart.mean / mean.mean, 100 * self.apart.half_width / mean.mean)
+        return _words(mean, digits), _words(_interval(self.virtual), digits), f"{_words(apart, 0, '+')} %, {self.finding}"
+
+
+def _interval(values: Sequence[float]) -> Interval:
+    if (interval := mean_interval(values)) is None:
+        raise NoPairs("there are no runs to compare; make some of both kinds first")
+    return interval
 
 
 def _words(interval: Interval, digits: int, sign: str = "") -> str:
-    half = f" ± {interval.half:.{digits}f}" if 0.0 < interval.half < math.inf else ""
-    return f"{interval.middle:{sign}.{digits}f}{half}"
+    half = f" ± {interval.half_width:.{digits}f}" if 0.0 < interval.half_width < math.inf else ""
+    return f"{interval.mean:{sign}.{digits}f}{half}"

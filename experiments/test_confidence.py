@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
-import math
-
 import pytest
 
-from experiments.confidence import Compared, Interval, quantile
-
-
-@pytest.mark.parametrize(
-    ("degrees", "expected"), [(1, 12.706), (2, 4.303), (4, 2.776), (5, 2.571), (19, 2.093), (30, 2.042), (100, 1.984)]
-)
-def test_quantiles_are_those_of_the_tables(degrees: float, expected: float) -> None:
-    """NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2, column 0.975."""
-    assert quantile(degrees) == pytest.approx(expected, abs=6e-4)
+from experiments.confidence import Compared, NoPairs
+from results.intervals import mean_interval
 
 
 def test_the_interval_of_a_mean_is_that_of_the_textbook() -> None:
     """Student's own data: hours of sleep gained by the second drug (Biometrika 6, 1908), as R's t.test has its interval."""
-    interval = Interval.of_mean([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
-    assert (interval.middle - interval.half, interval.middle + interval.half) == pytest.approx((0.8976775, 3.7623225), abs=1e-5)
+    interval = mean_interval([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((0.8976775, 3.7623225), abs=1e-5)
 
 
 def test_a_difference_is_that_of_pairs() -> None:
@@ -27,11 +19,12 @@ def test_a_difference_is_that_of_pairs() -> None:
     first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
     apart = Compared(first, second, tolerance=1.0).apart
-    assert (apart.middle - apart.half, apart.middle + apart.half) == pytest.approx((0.7001142, 2.4598858), abs=1e-5)
+    assert (apart.low, apart.high) == pytest.approx((0.7001142, 2.4598858), abs=1e-5)
 
 
-def test_of_a_single_value_nothing_is_known() -> None:
-    assert Interval.of_mean([3.0]) == Interval(3.0, math.inf)
+def test_without_runs_there_is_nothing_to_compare() -> None:
+    with pytest.raises(NoPairs, match="make some of both kinds"):
+        _ = Compared([], [], tolerance=1.0).finding
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,10 @@ def test_of_one_value_nothing_is_known_of_its_error() -> None:
 
 
 # NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2: upper critical values of Student's t, 0.975.
-@pytest.mark.parametrize(("degrees", "quantile"), [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (29, 2.045), (99, 1.984)])
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    [(1, 12.706), (2, 4.303), (4, 2.776), (5, 2.571), (9, 2.262), (19, 2.093), (29, 2.045), (30, 2.042), (99, 1.984)],
+)
 def test_the_half_width_is_students_quantile_times_the_standard_error(degrees: int, quantile: float) -> None:
     values = [0.0, 1.0] * ((degrees + 1) // 2) + [0.5] * ((degrees + 1) % 2)
     interval = mean_interval(values)
