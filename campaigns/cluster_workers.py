@@ -131,9 +131,6 @@ class ClusterWorkers:
             self._send(run)
         return run.over
 
-    def words(self) -> Sequence[str]:
-        return [f"{len(self._accepted)} workers of {self._cluster.scheduler}"]
-
     def remarks(self) -> Sequence[str]:
         return [f"worker {worker} is refused: {why}" for worker, why in sorted(self._refused.items())]
 

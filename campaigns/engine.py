@@ -52,8 +52,5 @@ class Engine(Protocol):
         Raises what planning raises. The future raises WorkerLost, NotWritten and RunFailed.
         """
 
-    def words(self) -> Sequence[str]:
-        """Who makes the runs, for people."""
-
     def remarks(self) -> Sequence[str]:
         """What is to be said of them when the runs are over."""

@@ -62,9 +62,6 @@ class LocalWorkers:
                 self._pool = None
         raise WorkerLost("processes of this machine end as soon as they start; `dmesg` may say what ends them")
 
-    def words(self) -> Sequence[str]:
-        return [f"{self.slots} process{'es' if self.slots > 1 else ''} of this machine"]
-
     def remarks(self) -> Sequence[str]:
         return ()
 

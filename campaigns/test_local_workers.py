@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ import pytest
 from contracts.campaign import INDEX_FILE, campaign_folder
 from contracts.installation import CHECKOUT
 from contracts.run_folder import FLOWS_TABLE, FRAMES_TABLE, REPORT_FILE
+from tests.waiting import until
 
 FILE: Final = f"""
 campaign: killed
@@ -68,13 +68,6 @@ def children(process: int) -> Iterator[int]:
             yield from children(child)
 
 
-def wait_until(condition: Any) -> None:
-    end = time.monotonic() + _DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def same(one: Path, other: Path) -> None:
     assert rows(one) == rows(other)
     for row in rows(one):
@@ -86,12 +79,12 @@ def test_killed_twice_it_has_the_same_runs_to_the_bit(file: Path, alone: Path) -
     folder = campaign_folder(file.parent / "often", "killed")
     for least in (1, 3):
         process = subprocess.Popen(command(file, file.parent / "often"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: over(folder) >= least or process.poll() is not None)  # noqa: B023  # called at once
+        until(lambda: over(folder) >= least or process.poll() is not None, deadline_s=_DEADLINE_S)  # noqa: B023  # called at once
         workers = list(children(process.pid))
         process.kill()
         process.wait()
         # The kernel ends its processes with it, and what they started.
-        wait_until(lambda: not any(Path(f"/proc/{worker}/exe").exists() for worker in workers))  # noqa: B023
+        until(lambda: not any(Path(f"/proc/{worker}/exe").exists() for worker in workers), deadline_s=_DEADLINE_S)  # noqa: B023
     done = subprocess.run(command(file, file.parent / "often"), check=True, capture_output=True, text=True)
     outcome = json.loads(done.stdout.splitlines()[-1])
     assert outcome["runs"] == {"valid": 6, "degraded": 0, "invalid": 0}
@@ -102,7 +95,7 @@ def test_killed_twice_it_has_the_same_runs_to_the_bit(file: Path, alone: Path) -
 def test_a_worker_that_is_killed_loses_nothing(file: Path, alone: Path) -> None:
     folder = campaign_folder(file.parent / "worker", "killed")
     process = subprocess.Popen(command(file, file.parent / "worker"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_until(lambda: over(folder) >= 1)
+    until(lambda: over(folder) >= 1, deadline_s=_DEADLINE_S)
     for worker in list(children(process.pid)):
         if b"spawn_main" in Path(f"/proc/{worker}/cmdline").read_bytes():
             os.kill(worker, signal.SIGKILL)
@@ -119,7 +112,7 @@ def test_ctrl_c_ends_it_also_while_long_plans_wait_for_processes(tmp_path: Path)
         command(file, tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     new = campaign_folder(tmp_path, "long") / ".new"
-    wait_until(lambda: process.poll() is not None or any(new.glob("*/topology.yaml")))
+    until(lambda: process.poll() is not None or any(new.glob("*/topology.yaml")), deadline_s=_DEADLINE_S)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=_DEADLINE_S)
     assert process.returncode == 1
@@ -131,7 +124,7 @@ def test_ctrl_c_ends_it_and_leaves_no_process(file: Path) -> None:
     process = subprocess.Popen(
         command(file, file.parent / "ended"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    wait_until(lambda: over(folder) >= 1)
+    until(lambda: over(folder) >= 1, deadline_s=_DEADLINE_S)
     workers = list(children(process.pid))
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()

@@ -82,9 +82,6 @@ class Instant:
     def status(self, order: Order) -> Status:
         return "valid"
 
-    def words(self) -> Sequence[str]:
-        return ["at once"]
-
     def remarks(self) -> Sequence[str]:
         return ()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from typing_extensions import TypedDict
 
@@ -18,7 +18,6 @@ from contracts.run_folder import FRAMES_TABLE, KEPT_FILE, SERIES_TABLE
 #: All of it; the frames and time series of flows, and figures; figures alone.
 Keep = Literal["everything", "frames", "figures"]
 
-KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 #: What an analysis reads, and what only it reads.
 _SOURCES: Final = ("captures", "nodes", "traffic")
 _TABLES: Final = (FRAMES_TABLE, SERIES_TABLE)
