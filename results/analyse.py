@@ -32,6 +32,7 @@ from contracts.run_folder import (
     SERIES_TABLE,
 )
 from results import frames, journal, metrics, tables, verdict
+from results.address_resolution import unreached
 from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
 from results.conversations import ConversationFlow, conversations, host_addresses
@@ -67,10 +68,12 @@ _WRITTEN = (FRAMES_TABLE, SERIES_TABLE, FLOWS_TABLE, MEASURES_TABLE, METRICS_FIL
 class Seen:
     """What captures and records showed of a run; `left_out` are packets of hosts that belong to neither.
 
-    `streams` are those of TCP in both, `streams_left_out` says how many more there were.
+    `streams` are those of TCP in both, `streams_left_out` says how many more there were. `unreached` says of each flow why it
+    has no frame, where the network is why.
     """
 
     flows: list[Measured]
+    unreached: list[str | None]
     conversations: list[ConversationFlow]
     left_out: int
     streams: list[MeasuredStream]
@@ -123,8 +126,9 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: 
         {
             **_flow_metrics(run, measured, began_ns),
             "outages": outages(measured.rows, measured.flow.protocol, measured.paths, began_ns),
+            "unreached": why,
         }
-        for measured in seen.flows
+        for measured, why in zip(seen.flows, seen.unreached, strict=True)
     ]
     findings = [(analysis, analysis.judge(_evidence(run, name, seen, flows, began_ns))) for name, analysis in analyses.items()]
     document = cast(
@@ -186,7 +190,9 @@ def measure(run: RunFolder) -> Seen:
     others, left_out = conversations(run.plan, network, captures, records, seen)
     found, further = streams({host: capture.segments for host, capture in captures.items()}, host_addresses(run.plan))
     every = [*measured, *(flow.measured for flow in others)]
-    return Seen(measured, others, left_out, measured_streams(found, every), further)
+    questions = {host: capture.questions for host, capture in captures.items()}
+    why = [unreached(one.flow, run.plan, questions, records) if one.rows.is_empty() else None for one in measured]
+    return Seen(measured, why, others, left_out, measured_streams(found, every), further)
 
 
 def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow], began_ns: int) -> Evidence:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from contracts.flow import Flow
 from results import pcapng
+from results.address_resolution import AddressQuestions
 from results.datagram import Packet, packet, rtp
 from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
@@ -89,14 +90,16 @@ _UNSEEN = "not seen again"
 class Capture:
     """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
 
-    `besides` are the IP packets that belong to none of the flows, `segments` are those of TCP in all of them. `damaged` are the
-    files that are whole only up to some byte, as a full disk leaves them: frames before that byte are here.
+    `besides` are the IP packets that belong to none of the flows, `segments` are those of TCP in all of them, `questions` those
+    for link-layer addresses. `damaged` are the files that are whole only up to some byte, as a full disk leaves them: frames
+    before that byte are here.
     """
 
     frames: dict[int, pl.DataFrame] = field(default_factory=dict)
     end_ns: int = 0
     besides: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEEN_BESIDES))
     segments: Segments = field(default_factory=Segments)
+    questions: AddressQuestions = field(default_factory=AddressQuestions)
     damaged: dict[Path, str] = field(default_factory=dict)
 
 
@@ -107,12 +110,15 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         flows_of.setdefault((flow.source_address, flow.destination_address, flow.protocol), []).append(at)
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
     besides: list[tuple[object, ...]] = []
-    segments = SegmentCollector()
+    segments, questions = SegmentCollector(), AddressQuestions()
     end = 0
     damaged: dict[Path, str] = {}
     for seen in _whole_packets(paths, damaged):
         end = max(end, seen.time_ns)
-        if (ip_packet := packet(seen.data)) is None:
+        ip_packet = packet(seen.data)
+        if ip_packet is None or ip_packet.protocol == "icmpv6":
+            questions.add(seen.data)
+        if ip_packet is None:
             continue
         of_frame = identity(seen.data)
         if ip_packet.tcp_header:
@@ -129,6 +135,7 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         end,
         pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"),
         segments.collected(),
+        questions,
         damaged,
     )
 

@@ -148,6 +148,8 @@ class Flow(Measured):
 
     #: Null of too few frames.
     outages: Outages | None
+    #: Why its host could send no frame: the network lost all questions for its next hop's link-layer address. Null otherwise.
+    unreached: str | None
 
 
 class Conversation(Measured):

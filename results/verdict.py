@@ -65,9 +65,13 @@ def judge(
     for switch, ports in switches.items():
         _switch(switch, ports, verdict)
     _captures(captures, verdict)
-    verdict.invalid += [
-        f"flow {flow['name']} ({flow['direction']}): not one frame was sent" for flow in flows if flow["packets"] == 0
-    ]
+    for flow in flows:
+        if flow["packets"] == 0:
+            nothing = f"flow {flow['name']} ({flow['direction']}): not one frame was sent"
+            if flow["unreached"] is None:
+                verdict.invalid.append(nothing)
+            else:
+                verdict.notes.append(f"{nothing}: {flow['unreached']}")
     sent = flows or conversations or any(counted["frames"].get("emitted", 0) for counted in statistics.values())
     if not plan.traffic and not sent and not failures:
         verdict.notes.append(
