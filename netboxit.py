@@ -206,7 +206,9 @@ def campaign(
     if dry_run:
         from campaigns.estimate import estimate
 
-        return campaign_view.show_dry_run(estimate(checked, into), json)
+        with console.progress(json) as progress:
+            told = estimate(checked, into, progress)
+        return campaign_view.show_dry_run(told, json)
     from campaigns import running
 
     with console.progress(json) as progress:

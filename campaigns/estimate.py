@@ -1,27 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How many runs a campaign has, and what they would take: as those took that are over. What nobody has measured is not told."""
+"""How many runs a campaign has, and what they would take: as those took that are over, or a few that are computed for this."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from campaigns import trial
 from campaigns.campaign import Campaign
 from campaigns.checking import Checked
 from campaigns.description import TOPOLOGY
 from campaigns.design import point_key
 from contracts.campaign import INDEX_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.run_files import read_lines
+from results.retention import size_of
 from system.cores import available_cores
 from testbed.documents.campaign import Amount, CampaignDryRun, CampaignParameter, Count
+from testbed.labs.deployment import Progress
 
 #: So many folders of runs are measured: the last ones.
 _MEASURED: Final = 50
 _UNKNOWN: Final[Amount] = {"least": None, "most": None}
+
+
+@dataclass(frozen=True)
+class _Each:
+    """What a run takes on average: of the machine's time, and of the disk in bytes. None: not known."""
+
+    takes_s: Amount
+    size: float | None
+    #: What it follows from.
+    notes: Sequence[str]
 
 
 def workers(campaign: Campaign) -> int:
@@ -29,8 +43,10 @@ def workers(campaign: Campaign) -> int:
     return len(available_cores()) if campaign.file.virtual else 1
 
 
-def estimate(checked: Checked, results: Path) -> CampaignDryRun:
-    """`results` is the folder of results, in which the campaign may have runs already. Raises DamagedRun."""
+def estimate(checked: Checked, results: Path, progress: Progress) -> CampaignDryRun:
+    """`results` is the folder of results, in which the campaign may have runs already. Where it has none, runs that are computed
+    are tried (`campaigns.trial`). Raises DamagedRun, and what a trial raises.
+    """
     campaign = checked.campaign
     file, folder = campaign.file, campaign_folder(results, campaign.name)
     keys = {point.key for point in checked.points}
@@ -44,10 +60,10 @@ def estimate(checked: Checked, results: Path) -> CampaignDryRun:
     left: Count = {"least": max(0, runs["least"] - len(finished)), "most": max(0, runs["most"] - len(finished))}
     length: Amount = {"least": checked.shortest_s(), "most": checked.longest_s()}
     together = workers(campaign)
-    takes = _takes(campaign, finished, left, length, together)
+    each = _from_finished(finished, folder) if finished else _tried(checked, progress) if file.virtual else _from_length(length)
+    takes = _times(left, each.takes_s, together)
     free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
-    sizes = [size for run in finished[-_MEASURED:] if (size := _size(folder / RUNS_FOLDER / run["name"])) is not None]
-    disk = _times(left, fmean(sizes)) if sizes else _UNKNOWN
+    disk = _times(left, {"least": each.size, "most": each.size}, 1)
     return {
         "file": str(campaign.path),
         "campaign": campaign.name,
@@ -63,25 +79,52 @@ def estimate(checked: Checked, results: Path) -> CampaignDryRun:
         "ends": {"least": _from_now(takes["least"]), "most": _from_now(takes["most"])},
         "disk_bytes": disk,
         "disk_free_bytes": free,
-        "notes": [*checked.notes(), *_notes(campaign, finished, disk, free)],
+        "notes": [*checked.notes(), *each.notes, *_notes(campaign, disk, free)],
     }
 
 
-def _takes(campaign: Campaign, finished: Sequence[CampaignRun], left: Count, length: Amount, together: int) -> Amount:
-    if finished:
-        return _times(left, fmean(run["took_s"] * run["attempt"] for run in finished) / together)
-    if campaign.file.virtual:
-        return _UNKNOWN
-    return {"least": left["least"] * (length["least"] or 0.0) / together, "most": None}
+def _from_finished(finished: Sequence[CampaignRun], folder: Path) -> _Each:
+    again, each_s = sum(run["attempt"] - 1 for run in finished), fmean(run["took_s"] for run in finished)
+    own_s = fmean(run["took_s"] * run["attempt"] for run in finished)
+    folders = [own for run in finished[-_MEASURED:] if (own := folder / RUNS_FOLDER / run["name"]).is_dir()]
+    note = (
+        f"the time is that of {len(finished)} runs that are over, {each_s:.1f} s each on average; "
+        f"runs that were made again for one of them: {again}"
+    )
+    return _Each({"least": own_s, "most": own_s}, fmean(map(size_of, folders)) if folders else None, [note])
 
 
-def _times(left: Count, each: float) -> Amount:
-    return {"least": left["least"] * each, "most": left["most"] * each}
+def _from_length(length: Amount) -> _Each:
+    note = "the time is that of the traffic alone; what bringing labs up and analyses take is known after the first run"
+    return _Each({"least": length["least"], "most": None}, None, [note])
 
 
-def _size(folder: Path) -> int | None:
-    """Of a folder's files in bytes; None where there is none."""
-    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else None
+def _tried(checked: Checked, progress: Progress) -> _Each:
+    tried = trial.attempt(checked.campaign, [point for point in checked.points if point.number in checked.plans], progress)
+    failed = [
+        f"a run with {run.point.words or 'the topology as it is'} was computed for this, and fails: {run.done.failure}"
+        for run in tried.over
+        if run.done.failure is not None
+    ]
+    if not tried.over:
+        note = f"runs were computed for this, and none was over after {tried.waited_s:.0f} s; the first runs tell what they take"
+        return _Each({"least": tried.waited_s, "most": None}, None, [note])
+    took_s = [run.done.took_s for run in tried.over]
+    size = fmean(run.size for run in tried.over)
+    if ended := tried.begun - len(took_s):
+        least_s = fmean([*took_s, *[tried.waited_s] * ended])
+        note = f"{tried.begun} runs were computed for this; {ended} were ended after {tried.waited_s:.0f} s, so it is longer"
+        return _Each({"least": least_s, "most": None}, size, [note, *failed])
+    note = f"the time is that of {tried.begun} runs that were computed for this, {fmean(took_s):.1f} s each, and not kept"
+    return _Each({"least": fmean(took_s), "most": fmean(took_s)}, size, [note, *failed])
+
+
+def _times(left: Count, each: Amount, together: int) -> Amount:
+    least, most = each["least"], each["most"]
+    return {
+        "least": None if least is None else left["least"] * least / together,
+        "most": None if most is None else left["most"] * most / together,
+    }
 
 
 def _from_now(takes_s: float | None) -> str | None:
@@ -99,17 +142,7 @@ def _parameters(checked: Checked) -> Iterator[CampaignParameter]:
         yield {"name": name, "paths": list(dict.fromkeys(path for paths in known for path in paths)), "values": list(values)}
 
 
-def _notes(campaign: Campaign, finished: Sequence[CampaignRun], disk: Amount, free: int) -> Iterator[str]:
-    if finished:
-        again, each_s = sum(run["attempt"] - 1 for run in finished), fmean(run["took_s"] for run in finished)
-        yield (
-            f"the time is that of {len(finished)} runs that are over, {each_s:.1f} s each on average; "
-            f"runs that were made again for one of them: {again}"
-        )
-    elif campaign.file.virtual:
-        yield "how fast this machine computes the network is known after the first run; then --dry-run says when all are over"
-    else:
-        yield "the time is that of the traffic alone; what bringing labs up and analyses take is known after the first run"
+def _notes(campaign: Campaign, disk: Amount, free: int) -> Iterator[str]:
     if disk["most"] is None:
         yield "how much a run's folder takes on the disk is known after the first run"
     elif disk["most"] > free:

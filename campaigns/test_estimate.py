@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from campaigns import checking
+from campaigns import checking, trial
 from campaigns.campaign import Campaign
 from campaigns.conftest import Write
 from campaigns.estimate import estimate
@@ -35,7 +35,7 @@ repetitions: 3
 
 def estimated(write: Write, text: str = TEXT) -> CampaignDryRun:
     file = write(text)
-    return estimate(checking.check(Campaign.load(file), lambda step: None), file.parent)
+    return estimate(checking.check(Campaign.load(file), lambda step: None), file.parent, lambda step: None)
 
 
 def finished(folder: Path, *delays: str, took_s: float = 4.0, size: int = 1000) -> None:
@@ -60,12 +60,24 @@ def finished(folder: Path, *delays: str, took_s: float = 4.0, size: int = 1000) 
             index.write(json.dumps(run) + "\n")
 
 
-def test_before_the_first_run_nothing_is_known_of_computed_runs(campaign_file: Write) -> None:
+def test_before_the_first_run_some_are_computed_to_know_what_they_take(campaign_file: Write) -> None:
     told = estimated(campaign_file)
     assert (told["runs"], told["length_s"]) == ({"least": 6, "most": 6}, {"least": 10, "most": 10})
-    assert told["takes_s"] == told["disk_bytes"] == told["ends"] == {"least": None, "most": None}
     assert told["workers"] == len(os.sched_getaffinity(0))
-    assert any("known after the first run" in note for note in told["notes"])
+    assert told["takes_s"]["least"] == told["takes_s"]["most"] and 0 < (told["takes_s"]["least"] or 0) < 60
+    assert told["disk_bytes"]["least"] == told["disk_bytes"]["most"] and (told["disk_bytes"]["least"] or 0) > 6 * 1000
+    assert any("were computed for this" in note for note in told["notes"])
+    assert [file.name for file in campaign_file(TEXT).parent.iterdir() if file.is_dir()] == []
+
+
+def test_computed_runs_that_take_longer_than_somebody_waits_take_that_at_least(
+    campaign_file: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "PATIENCE_S", 0.2)
+    told = estimated(campaign_file)
+    assert (told["takes_s"]["least"] or 0) >= 6 * 0.2 / told["workers"] and told["takes_s"]["most"] is None
+    assert told["disk_bytes"] == {"least": None, "most": None} and told["ends"]["most"] is None
+    assert any("none was over" in note for note in told["notes"])
 
 
 def test_runs_in_real_time_take_their_traffics_time_at_least_one_after_another(campaign_file: Write) -> None:
@@ -75,6 +87,7 @@ def test_runs_in_real_time_take_their_traffics_time_at_least_one_after_another(c
 
 
 def test_a_stop_rule_makes_it_a_span(campaign_file: Write) -> None:
+    finished(campaign_file(TEXT).parent, "1 ms")
     until = "{until: {measure: flow.loss_ratio, half_width: 0.1}, at_least: 2, at_most: 10}"
     assert estimated(campaign_file, TEXT.replace("repetitions: 3", f"repetitions: {until}"))["runs"] == {"least": 4, "most": 20}
 
@@ -103,15 +116,16 @@ def test_runs_of_values_that_the_file_has_no_more_are_not_counted(campaign_file:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_the_command_says_it(campaign_file: Write, tmp_path: Path, options: list[str]) -> None:
-    command = [sys.executable, str(CHECKOUT / "netboxit.py"), "campaign", str(campaign_file(TEXT)), "--dry-run", *options]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    finished((file := campaign_file(TEXT)).parent, "1 ms")
+    command = [sys.executable, str(CHECKOUT / "netboxit.py"), "campaign", str(file), "--dry-run", *options]
+    done = subprocess.run([*command, "--results", str(tmp_path)], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     if options:
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         assert Draft202012Validator(schema(kinds.CAMPAIGN_DRY_RUN)).is_valid(told)
         assert told["points"] == [{"point": 0, "parameters": {"p": "1 ms"}}, {"point": 1, "parameters": {"p": "2 ms"}}]
     else:
-        assert "2 points, 3 repetitions of each: 6 runs in virtual time" in done.stdout
+        assert "2 points, 3 repetitions of each: 6 runs in virtual time, 1 of them over" in done.stdout
     assert not (tmp_path / "results").exists()
 
 

@@ -46,6 +46,11 @@ def reduce(folder: Path, keep: Keep) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+def size_of(folder: Path) -> int:
+    """What a run's files have, in bytes."""
+    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def check_whole(folder: Path) -> None:
     """Raises Reduced."""
     if (record := read(folder / KEPT_FILE, KeptRecord)) is not None:
