@@ -14,6 +14,8 @@ from results.identity import IPV4, IPV6, network_layer
 _PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 58: "icmpv6", 89: "ospf", 132: "sctp"}
 #: Of those that have ports: the least that a header has.
 _TRANSPORT_HEADERS = {"tcp": 20, "udp": 8}
+#: Source and destination port; sequence number and timestamp of RTP; total length, identification and fragment of IPv4.
+_PORTS, _RTP, _IPV4_LENGTH = struct.Struct(">HH"), struct.Struct(">2xHI"), struct.Struct(">HHH")
 
 
 class Packet(NamedTuple):
@@ -62,16 +64,16 @@ def packet(frame: bytes) -> Packet | None:
     if (header := _header(frame)) is None:
         return None
     source, destination, number, dscp, start, end = header
-    protocol = _PROTOCOLS.get(number, f"ip-{number}")
+    protocol = _PROTOCOLS.get(number) or f"ip-{number}"
     least = _TRANSPORT_HEADERS.get(protocol)
     if least is None or len(frame) < start + least:
         return Packet(source, destination, protocol, 0, 0, dscp, end, max(0, end - start), b"", is_datagram=False)
-    source_port, destination_port = struct.unpack_from(">HH", frame, start)
+    source_port, destination_port = _PORTS.unpack_from(frame, start)
     begin = start + (8 if protocol == "udp" else (frame[start + 12] >> 4) * 4)
     size = max(0, end - begin)
-    ends = (source, destination, protocol, source_port, destination_port)
     if protocol == "udp":
-        return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True)
+        return Packet(source, destination, protocol, source_port, destination_port, dscp, end, size, frame[begin:end], True)
+    ends = (source, destination, protocol, source_port, destination_port)
     sequence = int.from_bytes(frame[start + 4 : start + 8])
     captured = frame[start : max(begin, start + least)]
     return Packet(*ends, dscp, end, size, frame[begin:end], is_datagram=True, tcp_sequence=sequence, tcp_header=captured)
@@ -81,7 +83,7 @@ def rtp(payload: bytes) -> Rtp | None:
     """The RTP header at the start of a UDP payload, or None when it is not RTP version 2 (or is RTCP, types 200 to 204)."""
     if len(payload) < 12 or payload[0] >> 6 != 2 or 200 <= payload[1] <= 204:
         return None
-    return Rtp(*struct.unpack_from(">2xHI", payload))
+    return Rtp(*_RTP.unpack_from(payload))
 
 
 def _header(frame: bytes) -> _Header | None:
@@ -93,10 +95,10 @@ def _ipv4(frame: bytes, start: int) -> _Header | None:
     if len(frame) < start + 20:
         return None
     header = (frame[start] & 0x0F) * 4
-    total, _, flags = struct.unpack_from(">HHH", frame, start + 2)
+    total, _, flags = _IPV4_LENGTH.unpack_from(frame, start + 2)
     if flags & 0x1FFF:
         return None
-    source, destination = (_address(frame[start + at : start + at + 4]) for at in (12, 16))
+    source, destination = _address(frame[start + 12 : start + 16]), _address(frame[start + 16 : start + 20])
     return source, destination, frame[start + 9], frame[start + 1] >> 2, start + header, start + total
 
 

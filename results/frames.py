@@ -105,9 +105,8 @@ class Capture:
 
 def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     """Sorts the frames of a host's captures by flow."""
-    flows_of: dict[tuple[str, str, str], list[int]] = {}
-    for at, flow in enumerate(flows):
-        flows_of.setdefault((flow.source_address, flow.destination_address, flow.protocol), []).append(at)
+    #: By the ends of a packet, the flows that it belongs to: a capture has few ends, and many packets.
+    flows_of: dict[tuple[str, str, str, int, int], list[int]] = {}
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
     besides: list[tuple[object, ...]] = []
     segments, questions = SegmentCollector(), AddressQuestions()
@@ -124,7 +123,9 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         if ip_packet.tcp_header:
             segments.add(seen.time_ns, of_frame, ip_packet)
         row = (of_frame, seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
-        own = [at for at in flows_of.get(ip_packet[:3], ()) if ip_packet.is_datagram and _is_of(ip_packet, flows[at])]
+        own: list[int] | None = []
+        if ip_packet.is_datagram and (own := flows_of.get(ends := ip_packet[:5])) is None:
+            own = flows_of[ends] = [at for at, flow in enumerate(flows) if _is_of(ip_packet, flow)]
         for at in own:
             header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
             rows[at].append((*row, *(header or (None, None)), ip_packet.tcp_sequence))
@@ -311,8 +312,12 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_of(ip_packet: Packet, flow: Flow) -> bool:
-    """Whether its ports are the flow's."""
-    return _within(ip_packet.source_port, flow.source_ports) and _within(ip_packet.destination_port, flow.destination_ports)
+    """Whether its addresses, protocol and ports are the flow's."""
+    return (
+        ip_packet[:3] == (flow.source_address, flow.destination_address, flow.protocol)
+        and _within(ip_packet.source_port, flow.source_ports)
+        and _within(ip_packet.destination_port, flow.destination_ports)
+    )
 
 
 def _within(port: int, ports: tuple[int, int] | None) -> bool:

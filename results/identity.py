@@ -42,11 +42,11 @@ def _ipv4(packet: bytes) -> bytes | None:
     """What is hashed of an IPv4 packet; None when its header is inconsistent or cut short."""
     if len(packet) < _IPV4_HEADER or packet[0] >> 4 != 4:
         return None
-    header, total = (packet[0] & 0x0F) * 4, struct.unpack_from(">H", packet, 2)[0]
+    header, total = (packet[0] & 0x0F) * 4, int.from_bytes(packet[2:4])
     if header < _IPV4_HEADER or total < header or len(packet) < header:
         return None
-    payload = packet[header:total][:_PAYLOAD]
-    return packet[12:20] + packet[9:10] + packet[4:8] + struct.pack(">H", total - header) + payload
+    size = total - header
+    return packet[12:20] + packet[9:10] + packet[4:8] + size.to_bytes(2) + packet[header : min(total, header + _PAYLOAD)]
 
 
 def _ipv6(packet: bytes) -> bytes | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -99,10 +98,9 @@ def _pauses(sent: pl.DataFrame, protocol: str, threshold_ms: float) -> Iterator[
 
     if lost[order.min()] > 0:
         yield pause(0, int(order.min()), int(times[0]) + delay_ns, int(arrivals[0]), True)
-    for before, after in pairwise(range(len(order))):
-        if arrivals[after] - arrivals[before] > least_ns:
-            first, last = sorted((int(order[before]) + 1, int(order[after])))
-            yield pause(first, last, int(arrivals[before]), int(arrivals[after]), True)
+    for before in np.flatnonzero(np.diff(arrivals) > least_ns):
+        first, last = sorted((int(order[before]) + 1, int(order[before + 1])))
+        yield pause(first, last, int(arrivals[before]), int(arrivals[before + 1]), True)
     if (final := int(order.max())) < sent.height - 1:
         yield pause(final + 1, sent.height, int(arrivals[-1]), int(times[-1]) + delay_ns, False)
 

@@ -18,6 +18,7 @@ from typing import BinaryIO, NamedTuple
 from contracts.errors import WrongInput
 
 SECTION, INTERFACE, SIMPLE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
+_SECTION_BYTES = struct.pack("<I", SECTION)  # the same in either order
 BYTE_ORDER_MAGIC = 0x1A2B3C4D
 LINKTYPE_ETHERNET = 1
 _END_OF_OPTIONS = 0
@@ -32,6 +33,9 @@ _LONGEST_BLOCK = 16 << 20
 _MOST_INTERFACES = 4096
 #: Of a time in ns, before and after 1970: what a signed number of 64 bits holds.
 _TIMES = range(-(2**63), 2**63)
+#: By the byte order: kind and length of a block; of an enhanced packet block what stands before the packet.
+_HEADS = {order: struct.Struct(order + "II") for order in "<>"}
+_ENHANCED_HEADS = {order: struct.Struct(order + "IIIII") for order in "<>"}
 
 
 class BadCapture(WrongInput):
@@ -87,13 +91,13 @@ def packets(file: BinaryIO, path: Path | str) -> Iterator[Packet]:
     order = ""
     interfaces: list[_Interface] = []
     while len(head := file.read(8)) == 8:
-        if is_section := struct.unpack("<I", head[:4])[0] == SECTION:  # the same number in either order
+        if is_section := head[:4] == _SECTION_BYTES:
             interfaces = []
             if not (order := _byte_order(file.read(4), path)):
                 return
         elif not order:
             raise BadCapture(path, "not a pcapng capture: it does not begin with a section header")
-        kind, length = struct.unpack(order + "II", head)
+        kind, length = _HEADS[order].unpack(head)
         if (body := _body(file, length, 12 if is_section else 8, head[4:], path)) is None:
             return
         if kind == INTERFACE:
@@ -156,16 +160,17 @@ def _options(body: bytes, at: int, order: str) -> Iterator[tuple[int, bytes]]:
 def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path | str) -> Packet:
     if len(body) < 20:
         raise BadCapture(path, f"a packet block of {len(body)} bytes")
-    number, high, low, captured, _ = struct.unpack_from(order + "IIIII", body)
+    number, high, low, captured, _ = _ENHANCED_HEADS[order].unpack_from(body)
     if number >= len(interfaces) or captured > len(body) - 20:
         raise BadCapture(path, f"a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
     if (time_ns := interfaces[number].time_ns(high << 32 | low)) not in _TIMES:
         raise BadCapture(path, f"a packet at {time_ns / 1e9:.3g} s of the Unix epoch")
-    return Packet(time_ns, body[20 : 20 + captured], number, _direction(body, captured, order))
+    options = 20 + (captured + 3) // 4 * 4
+    return Packet(time_ns, body[20 : 20 + captured], number, _direction(body, options, order) if options < len(body) else 0)
 
 
-def _direction(body: bytes, captured: int, order: str) -> int:
-    for code, value in _options(body, 20 + (captured + 3) // 4 * 4, order):
+def _direction(body: bytes, options: int, order: str) -> int:
+    for code, value in _options(body, options, order):
         if code == _PACKET_FLAGS and len(value) == 4:
             return int(struct.unpack(order + "I", value)[0]) & _DIRECTION
     return 0
