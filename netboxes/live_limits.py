@@ -4,6 +4,7 @@ says."""
 
 from __future__ import annotations
 
+from functools import cache
 from types import NoneType
 from typing import Any, cast, get_args
 
@@ -15,7 +16,9 @@ from netboxes.queueing.queue import Queue
 from netboxes.technology import StationParameters, Technology, technologies
 
 
+@cache
 def live_limits(technology: type[Technology]) -> LiveLimits:
+    """For reading alone: of a technology they are always the same."""
     station = get_args(technology.model_fields["stations"].annotation)[1]
     return {"segment": _of(technology, technology), "stations": _of(station, technology)}
 

@@ -18,6 +18,7 @@ from testbed.back_ends.back_end import BackEnd
 from testbed.changing import by_hand, unfinished
 from testbed.description import traffic_file
 from testbed.description.settings import Setting
+from testbed.description.topology_file import source_of
 from testbed.description.traffic_file import Wanted
 from testbed.labs import measuring
 from testbed.labs.deployment import Progress
@@ -57,7 +58,7 @@ def send(
     hosts.check()
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        keep_inputs(inputs(file, settings, {}, duration_s, "traffic.yaml"), plan, written)
+        keep_inputs(inputs(source_of(file, settings), settings, {}, duration_s, "traffic.yaml"), plan, written)
         with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)

@@ -43,6 +43,7 @@ from testbed import where
 from testbed.back_ends.back_end import PlannedLab
 from testbed.description.settings import Setting, as_file
 from testbed.description.topology_file import source_of
+from testbed.description.yaml_source import Source
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import NodeFailed
 from testbed.plans.traffic_plan import BadDuration
@@ -107,7 +108,7 @@ def run(
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:
-            keep_inputs(inputs(topology, settings, named, duration_s), plan, written)
+            keep_inputs(inputs(source_of(topology, settings), settings, named, duration_s), plan, written)
             with recorded(written, folder):
                 _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
@@ -127,7 +128,7 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
 
 
 def inputs(
-    topology: Path,
+    source: Source,
     settings: Sequence[Setting],
     named: Mapping[str, Path],
     duration_s: float | None,
@@ -135,14 +136,14 @@ def inputs(
 ) -> dict[str, bytes]:
     """What was asked for, as files of a run folder.
 
-    They are the topology as it ran, by that `name`; the files that it names, where it finds them; figures to compare with; how
-    long it is to be.
+    They are the topology as it ran, by that `name`: `source` is its file with the settings; the files that it names, where it
+    finds them; figures to compare with; how long it is to be.
     """
     request: RequestRecord = {"duration_s": duration_s}
     files = {REQUEST_FILE: (json.dumps(request) + "\n").encode()}
-    figures = reference.beside(topology)
+    figures = reference.beside(Path(source.path))
     with as_user():
-        files[name] = as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()
+        files[name] = (as_file(source, settings) if settings else source.text).encode()
         files |= {kept_at(text): path.read_bytes() for text, path in named.items()}
         if figures.exists():
             files[REFERENCE_FILE] = figures.read_bytes()

@@ -20,7 +20,7 @@ from contracts.plan import Plan, RealtimeSupport
 from system.user_privileges import drop_privileges
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology
-from testbed.description.topology_file import load
+from testbed.description.topology_file import source_of, topology_of
 from testbed.labs.deployment import Progress
 from testbed.plans.planning import plan_topology
 from testbed.plans.traffic_plan import BadDuration
@@ -80,7 +80,8 @@ class Computation:
 def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
     """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, and BadDuration."""
     with files_found() as named:
-        described = load(topology, said=settings)
+        source = source_of(topology, settings)
+        described = topology_of(source)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
     if problems := list(refusals(described, plan, _traffic(plan))):
         raise BadTopology(problems)
@@ -88,7 +89,7 @@ def planned(topology: Path, lab: str | None, duration_s: float | None, settings:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
     plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
-    return Computation(plan, inputs(topology, settings, named, duration_s), duration_s or 0.0)
+    return Computation(plan, inputs(source, settings, named, duration_s), duration_s or 0.0)
 
 
 def carry(computation: Computation, folder: Path, progress: Progress) -> None:

@@ -33,7 +33,12 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
 
     `said` is what the command line says in place of the file. Raises BadTopology with everything that is wrong in it.
     """
-    source = source_of(Path(path), said)
+    return topology_of(source_of(Path(path), said), machines)
+
+
+@as_user()
+def topology_of(source: Source, machines: KnownMachines | None = None) -> Topology:
+    """The topology in a file that was read; see `load`."""
     topology: Topology | None = None
     errors = list(source.defects)
     try:
@@ -55,7 +60,7 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
     )
     if errors or topology is None:
         raise BadTopology(errors)
-    topology.read_from(Path(path))
+    topology.read_from(Path(source.path))
     if not replacements:
         return topology
     if wrong := list((replacing := Replacing(topology)).problems()):
@@ -63,6 +68,7 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
     return replacing.topology()
 
 
+@as_user()
 def source_of(path: Path, values: Sequence[Setting] = ()) -> Source:
     """The file as it is, and as the command line says. Raises BadTopology."""
     source = read(path)

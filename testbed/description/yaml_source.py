@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -193,10 +194,7 @@ def _compose(source: Source) -> Node | None:
     if max(accumulate(steps), default=0) > _DEEPEST:
         raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")])
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of reused anchors: permitted by YAML 1.2, section 7.1
-            node: Node | None = YAML(typ="safe", pure=True).compose(source.text)
-            return node
+        return _nodes(source.text)
     except MarkedYAMLError as error:
         raise BadTopology([_syntax_error(source, error)]) from None
     except ReaderError as error:
@@ -208,6 +206,15 @@ def _compose(source: Source) -> Node | None:
         raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")]) from None
     except (YAMLError, ValueError, OverflowError) as error:
         raise BadTopology([source.bad((), f"is not YAML: {error}")]) from None
+
+
+@lru_cache(16)
+def _nodes(text: str) -> Node | None:
+    """What the text says, for reading alone. A campaign reads the same topologies for each of its runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of reused anchors: permitted by YAML 1.2, section 7.1
+        node: Node | None = YAML(typ="safe", pure=True).compose(text)
+        return node
 
 
 def _syntax_error(source: Source, error: MarkedYAMLError) -> BadInput:
