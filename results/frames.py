@@ -123,9 +123,9 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         if ip_packet.tcp_header:
             segments.add(seen.time_ns, of_frame, ip_packet)
         row = (of_frame, seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
-        own: list[int] | None = []
-        if ip_packet.is_datagram and (own := flows_of.get(ends := ip_packet[:5])) is None:
-            own = flows_of[ends] = [at for at, flow in enumerate(flows) if _is_of(ip_packet, flow)]
+        if (ends := ip_packet[:5]) not in flows_of:
+            flows_of[ends] = [at for at, flow in enumerate(flows) if _is_of(ip_packet, flow)]
+        own = flows_of[ends] if ip_packet.is_datagram else ()
         for at in own:
             header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
             rows[at].append((*row, *(header or (None, None)), ip_packet.tcp_sequence))
