@@ -28,13 +28,17 @@ class StoppingRule:
         self._count: dict[int, int] = defaultdict(int)
         #: By point and the campaign's name of a measure, the values of each flow, queue, … that it is of.
         self._values: dict[tuple[int, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        #: Those of their means: only those of the point change that a run is added to.
+        self._intervals: dict[tuple[int, str], dict[str, Interval]] = defaultdict(dict)
 
     def add(self, point: Point, run: Path) -> None:
         """Takes what the folder of the point's next repetition measured."""
         self._count[point.number] += 1
         for name, wanted in self._wanted.items():
             for whose, value in wanted.of_run(run).items():
-                self._values[point.number, name][whose].append(value)
+                (values := self._values[point.number, name][whose]).append(value)
+                if (interval := mean_interval(values)) is not None:
+                    self._intervals[point.number, name][whose] = interval
 
     def needs(self, point: int, repetition: int) -> bool:
         """Whether the point is to have this repetition, once it has all before."""
@@ -49,27 +53,25 @@ class StoppingRule:
     def words(self) -> str:
         """The estimate that is relatively widest, of the points that have several runs; "" when there is none."""
         widest, told = 0.0, ""
-        for point, whose, interval in self._intervals():
+        for point, whose, interval in self._told():
             width = interval.half_width / abs(interval.mean) if interval.mean else interval.half_width
             if math.isfinite(width) and width >= widest:
                 what = f"{whose} at {point.words}" if point.words else whose
                 widest, told = width, f"{what}: {interval.mean:.4g} ± {interval.half_width:.2g} ({CONFIDENCE:.0%})"
         return told
 
-    def _intervals(self) -> Iterator[tuple[Point, str, Interval]]:
-        for (number, _), values in self._values.items():
-            for whose, measured in values.items():
-                if (interval := mean_interval(measured)) is not None:
-                    yield self._points[number], whose, interval
+    def _told(self) -> Iterator[tuple[Point, str, Interval]]:
+        for (number, _), intervals in self._intervals.items():
+            for whose, interval in intervals.items():
+                yield self._points[number], whose, interval
 
     def _is_narrow(self, point: int) -> bool:
         """Of each flow, queue, … that the measure is of: with a value of every repetition that would do at least."""
         if (until := self._repetitions.until) is None:
             return True
-        intervals = [mean_interval(values) for values in self._values[point, until.measure].values()]
+        intervals = self._intervals[point, until.measure].values()
         return bool(intervals) and all(
-            interval is not None
-            and interval.count >= self._repetitions.at_least
+            interval.count >= self._repetitions.at_least
             and interval.half_width <= until.half_width.value * (abs(interval.mean) if until.half_width.relative else 1.0)
             for interval in intervals
         )
