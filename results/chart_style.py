@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
@@ -16,7 +17,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 
 #: For matplotlib.rc_context.
 STYLE: Any = {
-    **{"svg.fonttype": "none", "svg.hashsalt": "netboxit", "font.family": "sans-serif", "font.size": 9.5},
+    # A page writes the letters: with one font for what is measured, not each text names ten.
+    **{"svg.fonttype": "none", "svg.hashsalt": "netboxit", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"]},
+    "font.size": 9.5,
     **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#98a2ad", "axes.labelcolor": "#3b4754"},
     **{"xtick.color": "#56626e", "ytick.color": "#56626e", "axes.grid": True, "grid.color": "#e6eaee", "axes.axisbelow": True},
     **{"axes.titlesize": 10.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlecolor": "#25303b"},
@@ -48,4 +51,14 @@ def as_svg(figure: Figure) -> str:
     text = io.StringIO()
     figure.savefig(text, format="svg", dpi=110, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     whole = text.getvalue()
-    return whole[whole.index("<svg") :]
+    # What matplotlib writes of a place is a millionth of a point, and a name for each group.
+    indented = re.sub(r"\n\s+", "\n", whole[whole.index("<svg") :])
+    return re.sub(r"<[^>]*>", lambda tag: _shorter(tag[0]), indented)
+
+
+def _shorter(tag: str) -> str:
+    """With hundredths of a point."""
+    if tag.startswith("<g id="):
+        return re.sub(r' id="[^"]*"', "", tag, count=1)
+    rounded = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), tag)
+    return re.sub(r"\s*\n([A-Zz]?) ?", r" \1", rounded) if tag.startswith("<path") else rounded
