@@ -121,7 +121,7 @@ class ClusterWorkers:
 
     def digest(self, order: Order) -> str:
         computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
-        return digest.of_plan(computation.plan, computation.least_s)
+        return digest.of_plan(computation.plan, computation.least_s, computation.named)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
         computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)

@@ -24,6 +24,7 @@ from campaigns.engine import Done
 from campaigns.order import Order
 from contracts import durable
 from contracts.errors import NetBoxITError, printable_lines
+from contracts.files import files_found
 from contracts.installation import CHECKOUT
 from contracts.run_files import read
 from contracts.run_folder import METRICS_FILE, RUN_FILE
@@ -81,8 +82,9 @@ class LabRuns:
         self._thread.shutdown()
 
     def digest(self, order: Order) -> str:
-        plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
-        return digest.of_plan(plan, order.duration_s or 0.0)
+        with files_found() as named:
+            plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
+        return digest.of_plan(plan, order.duration_s or 0.0, named)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
         return self._thread.submit(self._perform, order, folder)

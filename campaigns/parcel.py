@@ -15,16 +15,15 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from typing import Any, Final, get_args
+from pathlib import Path
+from typing import Final, get_args
 
-from campaigns import digest
 from campaigns.engine import Done
+from campaigns.plan_paths import replaced
 from campaigns.work import Work, perform
 from campaigns.worker_version import differences, identity
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
-from contracts.plan import Plan
 from results.metrics_document import Status
 
 #: Of a run's folder: compressed, in whole, and how many files.
@@ -50,17 +49,15 @@ class TooLarge(NetBoxITError):
 
 @dataclass(frozen=True)
 class Parcel:
-    """A run that another machine is to make, with the files that its plan names, by their paths on the controller."""
+    """A run that another machine is to make."""
 
     work: Work
-    files: Mapping[str, bytes]
     #: Of the controller.
     identity: Mapping[str, str]
 
     @staticmethod
     def of(work: Work) -> Parcel:
-        files = {str(file): file.read_bytes() for file in digest.named_files(Plan.from_json(work.plan))}
-        return Parcel(work, files, identity())
+        return Parcel(work, identity())
 
 
 @dataclass(frozen=True)
@@ -79,35 +76,19 @@ def carry_out(parcel: Parcel, progress: Callable[[str], None]) -> Returned:
     if other := differences(identity(), parcel.identity):
         raise OtherVersion(f"a worker has {', '.join(other)}; bring it to the controller's version and start it again")
     with tempfile.TemporaryDirectory(prefix="netboxit-run-") as place:
-        folder, moved = Path(place) / "run", {}
-        folder.mkdir()
-        for number, (name, content) in enumerate(parcel.files.items()):
-            own = Path(place) / str(number) / PurePosixPath(name).name
-            own.parent.mkdir()
-            durable.write(own, content)
-            moved[name] = str(own)
-        done = perform(replace(parcel.work, plan=_relocated(parcel.work.plan, moved)), folder, progress)
-        for record in folder.glob("*.json"):
-            _name_as_before(record, moved)
+        (folder := Path(place) / "run").mkdir()
+        here = {path: str(folder / name) for path, name in parcel.work.named.items()}
+        done = perform(replace(parcel.work, plan=replaced(parcel.work.plan, here)), folder, progress)
+        for record in folder.glob("*.json") if here else ():
+            _name_as_before(record, {own: path for path, own in here.items()})
         return Returned(done, pack(folder))
 
 
-def _relocated(plan: Mapping[str, Any], moved: Mapping[str, str]) -> Mapping[str, Any]:
-    """The plan with the places that its files have here (`digest.named_files`)."""
-
-    def here(value: Any) -> Any:
-        return moved.get(value, value) if isinstance(value, str) else value
-
-    traffic = [{**entry, "options": {key: here(value) for key, value in entry["options"].items()}} for entry in plan["traffic"]]
-    return {**plan, "traffic": traffic}
-
-
-def _name_as_before(record: Path, moved: Mapping[str, str]) -> None:
+def _name_as_before(record: Path, paths: Mapping[str, str]) -> None:
     text = record.read_text()
-    for name, own in moved.items():
-        text = text.replace(json.dumps(own)[1:-1], json.dumps(name)[1:-1])
-    if moved:
-        durable.write(record, text)
+    for own, path in paths.items():
+        text = text.replace(json.dumps(own)[1:-1], json.dumps(path)[1:-1])
+    durable.write(record, text)
 
 
 def pack(folder: Path) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any
 from applications.registry import analyses
 from campaigns.engine import Done
 from contracts import durable
+from contracts.files import kept_at
 from contracts.plan import Plan
 from contracts.run_files import read
 from contracts.run_folder import RUN_FILE
@@ -30,22 +31,25 @@ class Work:
 
     plan: Mapping[str, Any]
     inputs: Mapping[str, bytes]
+    #: Files that the plan names by their paths, and under which names the inputs have them.
+    named: Mapping[str, str]
     least_s: float
     keep: Keep
 
     @staticmethod
     def of(computation: Computation, keep: Keep) -> Work:
-        return Work(computation.plan.to_json(), computation.inputs, computation.least_s, keep)
+        named = {str(path): kept_at(text) for text, path in computation.named.items()}
+        return Work(computation.plan.to_json(), computation.inputs, named, computation.least_s, keep)
 
     def write(self, file: Path) -> None:
         """For another process of this machine. Raises NotWritten."""
         inputs = {name: base64.b64encode(content).decode() for name, content in self.inputs.items()}
-        durable.write(file, json.dumps([self.plan, inputs, self.least_s, self.keep]))
+        durable.write(file, json.dumps([self.plan, inputs, self.named, self.least_s, self.keep]))
 
     @staticmethod
     def read(file: Path) -> Work:
-        plan, inputs, least_s, keep = json.loads(file.read_bytes())
-        return Work(plan, {name: base64.b64decode(content) for name, content in inputs.items()}, least_s, keep)
+        plan, inputs, named, least_s, keep = json.loads(file.read_bytes())
+        return Work(plan, {name: base64.b64decode(content) for name, content in inputs.items()}, named, least_s, keep)
 
 
 def perform(work: Work, folder: Path, progress: Callable[[str], None] = lambda _: None) -> Done:

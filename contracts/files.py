@@ -19,7 +19,7 @@ from contracts.errors import listed
 from contracts.installation import CHECKOUT
 from contracts.run_folder import NAMED_FILES_FOLDER
 
-#: Of a copy's name: digits of the digest of the path as the topology says it, and characters of the file's own name.
+#: Of where a copy is: digits of the digest of the path as the topology says it, and characters of the file's own name.
 _DIGITS: Final = 12
 _LONGEST: Final = 80
 
@@ -41,7 +41,7 @@ def kept_at(text: str) -> str:
     """Where a run folder has its copy of a file that its topology names by that text."""
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     name = re.sub("[^A-Za-z0-9._-]", "_", PurePosixPath(text).name)[-_LONGEST:]
-    return f"{NAMED_FILES_FOLDER}/{digest}-{name}"
+    return f"{NAMED_FILES_FOLDER}/{digest}/{name}"
 
 
 def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
@@ -57,12 +57,14 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     # Not by Path.resolve, which takes a circle of links for a defect.
     paths = [Path(os.path.realpath(home / text)) for home in homes]
     inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in folders or path.is_relative_to(home)]
+    if "folder" in folders and (copy := copy_of(text, folders["folder"])) is not None:
+        inside.insert(0, copy)
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
-    for path in (*_copies(text, folders), *inside):
+    for path in inside:
         with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
             if path.is_file():
-                _note(text, path)
+                note(text, path)
                 return path
             if path.is_dir():
                 raise ValueError(f"{text} is a folder; name a file")
@@ -74,12 +76,13 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     raise ValueError(f"there is no file {text}; looked in {listed(places, 'and')}")
 
 
-def _copies(text: str, folders: Mapping[str, Path]) -> Iterator[Path]:
-    """That of a run folder."""
-    if "folder" in folders and (copy := (folders["folder"] / kept_at(text)).resolve()).is_relative_to(folders["folder"]):
-        yield copy
+def copy_of(text: str, folder: Path) -> Path | None:
+    """That in the folder of a run, or of a campaign; None where it has none. It may be a folder."""
+    copy = (folder / kept_at(text)).resolve()
+    return copy if copy.is_relative_to(folder.resolve()) and copy.exists() else None
 
 
-def _note(text: str, path: Path) -> None:
+def note(text: str, path: Path) -> None:
+    """Tells `files_found` of a file that was found in another way than by `find_file`."""
     if (files := _found.get()) is not None:
         files[text] = path

@@ -153,7 +153,7 @@ def inputs(
 def keep_inputs(files: Mapping[str, bytes], plan: Plan, folder: Path) -> None:
     """Writes what was asked for, what was made of it, and on which machine."""
     for file, content in files.items():
-        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
         durable.write(folder / file, content)
     durable.write(folder / PLAN_FILE, json.dumps(plan.to_json(), indent=1) + "\n")
     made_on: Environment = {"run_folder": VERSION, **environment(programs_of(dict(applications()).values()))}

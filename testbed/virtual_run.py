@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -75,6 +75,8 @@ class Computation:
     inputs: Mapping[str, bytes]
     #: How long the network's time is at least, in seconds; traffic may make it longer.
     least_s: float
+    #: The files that the topology names, by its words, where they were found. Who computes the run needs the plan's paths alone.
+    named: Mapping[str, Path] = field(default_factory=dict)
 
 
 def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
@@ -89,7 +91,7 @@ def planned(topology: Path, lab: str | None, duration_s: float | None, settings:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
     plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
-    return Computation(plan, inputs(source, settings, named, duration_s), duration_s or 0.0)
+    return Computation(plan, inputs(source, settings, named, duration_s), duration_s or 0.0, named)
 
 
 def carry(computation: Computation, folder: Path, progress: Progress) -> None:

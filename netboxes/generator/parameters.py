@@ -8,11 +8,12 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, model_validator
 
 from applications.dscp import Dscp
 from applications.stream import Stream
 from contracts.addresses import Ipv4, Mac
+from contracts.files import copy_of, note
 from contracts.installation import CHECKOUT, INSTALLATION
 from contracts.quantities import PACKET_RATE, SIZE, Quantity
 from netboxes.technology import StationParameters, Technology
@@ -21,14 +22,18 @@ from netboxes.technology import StationParameters, Technology
 FCS = 4
 
 
-def _recording(text: object) -> Path:
+def _recording(text: object, info: ValidationInfo) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise ValueError("a trace is a pcapng file; write its path, like traces/call.pcapng")
     path = Path(os.path.realpath(CHECKOUT / text))  # a circle of links is no file
+    folder = (info.context or {}).get("folder")
+    if folder is not None and (copy := copy_of(text, folder)) is not None and copy.is_relative_to(INSTALLATION):
+        path = copy
     if not path.is_relative_to(INSTALLATION):
         raise ValueError(f"{text} is not in the checkout, so the netbox's container cannot see it; copy it below {INSTALLATION}")
     if not path.is_file():
         raise ValueError(f"there is no file {path}; a trace's path counts from the checkout")
+    note(text, path)
     return path
 
 
