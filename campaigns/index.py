@@ -3,23 +3,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from contracts import durable
 from contracts.campaign import INDEX_FILE, CampaignRun
-from contracts.errors import NetBoxITError
 from contracts.run_files import read_lines
-
-_LOCK_FILE = ".lock"
-
-
-class CampaignBusy(NetBoxITError):
-    """Another command works at the campaign."""
 
 
 class Index:
@@ -63,17 +53,3 @@ def _whole_lines(descriptor: int) -> int:
             return begin + newline + 1
         end = begin
     return 0
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """A with block during which no other command works at the campaign. Raises CampaignBusy."""
-    descriptor = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CampaignBusy(f"another command works at the campaign in {folder}; wait for its end") from None
-        yield
-    finally:
-        os.close(descriptor)

@@ -23,13 +23,14 @@ from campaigns.campaign import Campaign
 from campaigns.cluster import BadScheduler, Cluster
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
-from campaigns.index import Index, alone
+from campaigns.index import Index
 from campaigns.lab_runs import LabRuns
 from campaigns.local_workers import LocalWorkers
 from campaigns.order import Order
 from campaigns.stopping import StoppingRule
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
+from contracts.campaign_lock import alone
 from contracts.errors import NetBoxITError
 from system.interruption import noted
 from testbed.documents.campaign import Amount, CampaignOutcome, CampaignStanding, Count

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from campaigns.index import CampaignBusy, Index, alone
+from campaigns.index import Index
 from contracts.campaign import INDEX_FILE, CampaignRun
 from contracts.durable import NotWritten
 
@@ -78,10 +78,3 @@ def test_an_index_behind_a_link_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic link"):
         Index(tmp_path).append(a_run("0000-00"))
     assert (tmp_path / "elsewhere").read_text() == ""
-
-
-def test_two_commands_do_not_work_at_one_campaign(tmp_path: Path) -> None:
-    with alone(tmp_path), pytest.raises(CampaignBusy, match="another command"), alone(tmp_path):
-        pass
-    with alone(tmp_path):
-        pass

@@ -21,8 +21,10 @@ from campaigns.index import Index
 from campaigns.order import Order
 from campaigns.running import DiskFull, carry
 from contracts.campaign import CAMPAIGN_FILE, CampaignRun
+from contracts.campaign_lock import CampaignBusy
 from contracts.durable import NotWritten
 from contracts.run_folder import FLOWS_TABLE
+from results.archives.writing import export
 from results.metrics_document import Status
 from testbed.documents.campaign import CampaignOutcome, CampaignStanding
 
@@ -152,7 +154,7 @@ def test_whatever_ends_the_command_the_rows_are_those_of_one_that_was_left_alone
         except Interruption as interruption:
             assert "the same command goes on" in interruption.__notes__[0]
     assert rows(file) == rows(alone / "trial.yaml")
-    assert sorted(path.name for path in file.with_name("runs of it").iterdir() if path.name != ".lock") == [
+    assert sorted(path.name for path in file.with_name("runs of it").iterdir()) == [
         CAMPAIGN_FILE,
         "runs",
         "runs.jsonl",
@@ -285,3 +287,19 @@ def test_in_virtual_time_the_same_run_would_only_be_invalid_again(file: Path) ->
 
     assert carried(file, invalid := Invalid())["runs"]["invalid"] == 1
     assert invalid.made.count("0002-03") == 1
+
+
+def test_no_archive_is_made_of_a_campaign_while_its_runs_are_made(file: Path, tmp_path: Path) -> None:
+    refused = list[str]()
+
+    class Exporting(Instant):
+        def status(self, order: Order) -> Status:
+            with pytest.raises(CampaignBusy) as error:
+                export(file.with_name("runs of it"), tmp_path / "x.zip", None, lambda _: None)
+            refused.append(str(error.value))
+            return "valid"
+
+    carried(file, Exporting())
+    assert len(refused) == 12
+    assert all("another command works at the campaign" in words and "wait for its end" in words for words in refused)
+    assert not [*tmp_path.glob("*x.zip*")]

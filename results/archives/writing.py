@@ -11,7 +11,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, INDEX_FILE, RUNS_FOLDER
+from contracts.campaign_lock import unchanged
 from contracts.environment import CheckedOut, FolderVersion
 from contracts.errors import WrongInput, printable
 from contracts.run_folder import ENVIRONMENT_FILE, METRICS_FILE, PLAN_FILE, REQUEST_FILE, RUN_FILE, VERSION
@@ -91,11 +92,24 @@ def export(
 ) -> Exported:
     """Writes the archive of a run's or a campaign's folder, by default NAME.zip in the working folder.
 
-    Raises NoRuns, NotExported, FileThere, NotWritten.
+    Raises NoRuns, NotExported, FileThere, NotWritten, and CampaignBusy while runs of the campaign are made.
     """
-    runs, problems = stored_runs([folder])
     root = folder.resolve()
     is_campaign = (root / INDEX_FILE).exists() or (root / CAMPAIGN_FILE).exists()
+    with unchanged(root) if is_campaign else nullcontext():
+        return _export(folder, root, is_campaign, out, license, progress, overwrite)
+
+
+def _export(
+    folder: Path,
+    root: Path,
+    is_campaign: bool,
+    out: Path | None,
+    license: str | None,
+    progress: Callable[[str], None],
+    overwrite: bool,
+) -> Exported:
+    runs, problems = stored_runs([folder])
     if not is_campaign and [run.folder for run in runs] != [folder]:
         raise NotExported(f"{printable(str(folder))} has several runs; name one of them, or the folder of a campaign")
     if not runs:
@@ -209,7 +223,7 @@ class _Written:
                 self._file(path / file, "/".join((name, *path.relative_to(root).parts, file)), descriptor)
 
     def campaign(self, root: Path, name: str, runs: set[str]) -> None:
-        """Its own files, and those runs that are over: others may be made meanwhile."""
+        """Its own files, and those runs that are over: of others a command that was killed may have left something."""
         for path, folders, files, descriptor in self._walk(root):
             if path == root:
                 folders[:] = [folder for folder in folders if folder == RUNS_FOLDER]
