@@ -147,7 +147,7 @@ def campaign(
         Path | None, typer.Argument(metavar="FILE", help="A campaign file.", readable=False, show_default=False)
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say only which runs there would be, how long they take and how much disk.")
+        bool, typer.Option("--dry-run", help="Say only which runs there would be, by whom, how long they take and how much disk.")
     ] = False,
     again: Annotated[
         Path | None,
@@ -186,8 +186,6 @@ def campaign(
 
     if scheduler is None and (ca_file or certificate or key):
         raise typer.BadParameter("--tls-ca-file, --tls-cert and --tls-key are for a cluster; name it with --scheduler")
-    if scheduler is not None and dry_run:
-        raise typer.BadParameter("--dry-run says what the runs would take on this machine; leave --scheduler out")
     cluster = None if scheduler is None else Cluster(scheduler, ca_file, certificate, key)
     from testbed.run import RESULTS
 
@@ -206,8 +204,13 @@ def campaign(
     if dry_run:
         from campaigns.estimate import estimate
 
+        asked = None
+        if cluster is not None:
+            from campaigns.running import surveyed
+
+            asked = surveyed(checked.campaign, cluster)
         with console.progress(json) as progress:
-            told = estimate(checked, into, progress)
+            told = estimate(checked, into, progress, asked)
         return campaign_view.show_dry_run(told, json)
     from campaigns import running
 

@@ -31,6 +31,7 @@ from campaigns.worker_version import differences, identity, name_of
 from contracts import durable
 from contracts.errors import NetBoxITError, listed, printable
 from testbed import virtual_run
+from testbed.documents.campaign import CampaignCluster, CampaignWorker
 
 #: Until a scheduler has answered.
 _CONNECT_S: Final = 15.0
@@ -130,6 +131,12 @@ class ClusterWorkers:
             self._awaited.add(run)
             self._send(run)
         return run.over
+
+    def surveyed(self) -> CampaignCluster:
+        """All workers that have been judged, and how."""
+        judged = [*((worker, None) for worker in self._accepted), *self._refused.items()]
+        workers: list[CampaignWorker] = [{"address": worker, "refused": why} for worker, why in sorted(judged)]
+        return {"scheduler": self._cluster.scheduler, "workers": workers}
 
     def remarks(self) -> Sequence[str]:
         return [f"worker {worker} is refused: {why}" for worker, why in sorted(self._refused.items())]

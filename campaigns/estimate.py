@@ -20,7 +20,7 @@ from contracts.campaign import INDEX_FILE, RUNS_FOLDER, CampaignRun, campaign_fo
 from contracts.run_files import read_lines
 from results.retention import size_of
 from system.cores import available_cores
-from testbed.documents.campaign import Amount, CampaignDryRun, CampaignParameter, Count
+from testbed.documents.campaign import Amount, CampaignCluster, CampaignDryRun, CampaignParameter, Count
 from testbed.labs.deployment import Progress
 
 #: So many folders of runs are measured: the last ones.
@@ -43,9 +43,10 @@ def workers(campaign: Campaign) -> int:
     return len(available_cores()) if campaign.file.virtual else 1
 
 
-def estimate(checked: Checked, results: Path, progress: Progress) -> CampaignDryRun:
-    """`results` is the folder of results, in which the campaign may have runs already. Where it has none, runs that are computed
-    are tried (`campaigns.trial`). Raises DamagedRun, and what a trial raises.
+def estimate(checked: Checked, results: Path, progress: Progress, cluster: CampaignCluster | None = None) -> CampaignDryRun:
+    """`results` may have runs of the campaign already; the cluster makes the others, or this machine where there is none.
+
+    Where there is no run yet, some that are computed are tried here (`campaigns.trial`). Raises DamagedRun, and what a trial raises.
     """
     campaign = checked.campaign
     file, folder = campaign.file, campaign_folder(results, campaign.name)
@@ -59,7 +60,7 @@ def estimate(checked: Checked, results: Path, progress: Progress) -> CampaignDry
     }
     left: Count = {"least": max(0, runs["least"] - len(finished)), "most": max(0, runs["most"] - len(finished))}
     length: Amount = {"least": checked.shortest_s(), "most": checked.longest_s()}
-    together = workers(campaign)
+    together = workers(campaign) if cluster is None else _accepted(cluster)
     each = _from_finished(finished, folder) if finished else _tried(checked, progress) if file.virtual else _from_length(length)
     takes = _times(left, each.takes_s, together)
     free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
@@ -75,12 +76,17 @@ def estimate(checked: Checked, results: Path, progress: Progress) -> CampaignDry
         "finished": len(finished),
         "length_s": length,
         "workers": together,
+        "cluster": cluster,
         "takes_s": takes,
         "ends": {"least": _from_now(takes["least"]), "most": _from_now(takes["most"])},
         "disk_bytes": disk,
         "disk_free_bytes": free,
         "notes": [*checked.notes(), *each.notes, *_notes(campaign, disk, free)],
     }
+
+
+def _accepted(cluster: CampaignCluster) -> int:
+    return sum(worker["refused"] is None for worker in cluster["workers"])
 
 
 def _from_finished(finished: Sequence[CampaignRun], folder: Path) -> _Each:
@@ -102,20 +108,20 @@ def _from_length(length: Amount) -> _Each:
 def _tried(checked: Checked, progress: Progress) -> _Each:
     tried = trial.attempt(checked.campaign, [point for point in checked.points if point.number in checked.plans], progress)
     failed = [
-        f"a run with {run.point.words or 'the topology as it is'} was computed for this, and fails: {run.done.failure}"
+        f"a run with {run.point.words or 'the topology as it is'} was computed here for this, and fails: {run.done.failure}"
         for run in tried.over
         if run.done.failure is not None
     ]
     if not tried.over:
-        note = f"runs were computed for this, and none was over after {tried.waited_s:.0f} s; the first runs tell what they take"
+        note = f"runs were computed here for this, and none was over after {tried.waited_s:.0f} s; the first runs tell what they take"
         return _Each({"least": tried.waited_s, "most": None}, None, [note])
     took_s = [run.done.took_s for run in tried.over]
     size = fmean(run.size for run in tried.over)
     if ended := tried.begun - len(took_s):
         least_s = fmean([*took_s, *[tried.waited_s] * ended])
-        note = f"{tried.begun} runs were computed for this; {ended} were ended after {tried.waited_s:.0f} s, so it is longer"
+        note = f"{tried.begun} runs were computed here for this; {ended} were ended after {tried.waited_s:.0f} s, so it is longer"
         return _Each({"least": least_s, "most": None}, size, [note, *failed])
-    note = f"the time is that of {tried.begun} runs that were computed for this, {fmean(took_s):.1f} s each, and not kept"
+    note = f"the time is that of {tried.begun} runs that were computed here for this, {fmean(took_s):.1f} s each, and not kept"
     return _Each({"least": fmean(took_s), "most": fmean(took_s)}, size, [note, *failed])
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from statistics import fmean
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from campaigns import comparing, digest
 from campaigns.campaign import Campaign
@@ -33,7 +33,10 @@ from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign
 from contracts.campaign_lock import alone
 from contracts.errors import NetBoxITError
 from system.interruption import noted
-from testbed.documents.campaign import Amount, CampaignOutcome, CampaignStanding, Count
+from testbed.documents.campaign import Amount, CampaignCluster, CampaignOutcome, CampaignStanding, Count
+
+if TYPE_CHECKING:
+    from campaigns.cluster_workers import ClusterWorkers
 
 #: Beside `runs/`: folders of runs that are being made. What is left there by a command that was killed is removed by the next.
 _NEW: Final = ".new"
@@ -68,9 +71,22 @@ def run(
     return {**outcome, "report": str(report)}
 
 
+def surveyed(campaign: Campaign, cluster: Cluster) -> CampaignCluster:
+    """Which workers of the cluster may make runs of the campaign, and why others may not.
+
+    Raises BadScheduler, NoCluster, NoWorkers.
+    """
+    with _on_cluster(campaign, cluster) as engine:
+        return engine.surveyed()
+
+
 def _engine(campaign: Campaign, folder: Path, cluster: Cluster | None) -> Engine:
     if cluster is None:
         return LocalWorkers() if campaign.file.virtual else LabRuns(folder)
+    return _on_cluster(campaign, cluster)
+
+
+def _on_cluster(campaign: Campaign, cluster: Cluster) -> ClusterWorkers:
     if not campaign.file.virtual:
         raise BadScheduler(
             f"{campaign.path} runs in real time, in labs of this machine, and {cluster.scheduler} makes runs in virtual time "

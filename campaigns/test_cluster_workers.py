@@ -54,7 +54,7 @@ def file(folder: Path, duration: str = "1 s") -> Path:
     return written
 
 
-def begun(file: Path, address: str) -> subprocess.Popen[str]:
+def begun(file: Path, address: str, *more: str) -> subprocess.Popen[str]:
     words: list[str | Path] = [
         CHECKOUT / "netboxit.py",
         "campaign",
@@ -64,6 +64,7 @@ def begun(file: Path, address: str) -> subprocess.Popen[str]:
         "--json",
         "--scheduler",
         address,
+        *more,
     ]
     return subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -89,8 +90,19 @@ def test_workers_of_another_version_have_no_runs(address: str, tmp_path: Path) -
         assert "ansible/workers.yml" in said
         with worker(tmp_path, address, "ours", *LOOPBACK):
             until(lambda: (tmp_path / "dask.log").read_text().count("Registered to:") == 3, "a third worker", DEADLINE_S)
+            told, said = (asking := begun(file(tmp_path), address, "--dry-run")).communicate()
+            assert asking.returncode == 0, said
+            assert not (campaign_folder(tmp_path, "far") / INDEX_FILE).exists()
             done, said = (campaign := begun(file(tmp_path), address)).communicate()
             assert campaign.returncode == 0, said
+    dry_run = json.loads(told.splitlines()[-1])
+    assert (dry_run["workers"], dry_run["cluster"]["scheduler"]) == (1, address)
+    reasons = [worker["refused"] for worker in dry_run["cluster"]["workers"]]
+    assert sorted("its own" if why is None else " ".join(why.split()[:3]) for why in reasons) == [
+        "it has NetBoxIT",
+        "it has no",
+        "its own",
+    ]
     outcome = json.loads(done.splitlines()[-1])
     assert outcome["runs"] == {"valid": 2, "degraded": 0, "invalid": 0}
     assert sorted(note.partition("refused: it has ")[2].split()[0] for note in outcome["notes"]) == ["NetBoxIT", "no"]
@@ -144,7 +156,8 @@ def test_a_scheduler_that_is_lost_ends_the_campaign_and_what_is_over_is_kept(tmp
 
 def test_labs_are_not_for_a_cluster(tmp_path: Path) -> None:
     (real := tmp_path / "real.yaml").write_text(FILE.replace("DURATION", "1 s").replace("virtual: true", "virtual: false"))
-    campaign = begun(real, "tcp://127.0.0.1:1")
-    _, said = campaign.communicate()
-    assert campaign.returncode == 2
-    assert "leave --scheduler out, or say `virtual: true`" in said
+    for more in ((), ("--dry-run",)):
+        campaign = begun(real, "tcp://127.0.0.1:1", *more)
+        _, said = campaign.communicate()
+        assert campaign.returncode == 2
+        assert "leave --scheduler out, or say `virtual: true`" in said

@@ -66,7 +66,7 @@ def test_before_the_first_run_some_are_computed_to_know_what_they_take(campaign_
     assert told["workers"] == len(os.sched_getaffinity(0))
     assert told["takes_s"]["least"] == told["takes_s"]["most"] and 0 < (told["takes_s"]["least"] or 0) < 60
     assert told["disk_bytes"]["least"] == told["disk_bytes"]["most"] and (told["disk_bytes"]["least"] or 0) > 6 * 1000
-    assert any("were computed for this" in note for note in told["notes"])
+    assert any("were computed here for this" in note for note in told["notes"])
     assert [file.name for file in campaign_file(TEXT).parent.iterdir() if file.is_dir()] == []
 
 

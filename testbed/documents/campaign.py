@@ -42,6 +42,21 @@ class CampaignPoint(TypedDict):
     parameters: dict[str, str | int | float | bool]
 
 
+class CampaignWorker(TypedDict):
+    """A worker process of a cluster."""
+
+    address: str
+    #: Why it may make no run; null: it may.
+    refused: str | None
+
+
+class CampaignCluster(TypedDict):
+    """Who would make the runs, as the scheduler knew it when it was asked."""
+
+    scheduler: str
+    workers: list[CampaignWorker]
+
+
 class CampaignDryRun(TypedDict):
     """A campaign file that is sound, and what its runs would take."""
 
@@ -59,6 +74,8 @@ class CampaignDryRun(TypedDict):
     length_s: Amount
     #: How many runs are made at the same time.
     workers: int
+    #: Null: this machine makes the runs.
+    cluster: CampaignCluster | None
     #: Of the runs that are not finished, by the machine's clock.
     takes_s: Amount
     #: When the last of them is over, if they begin now.

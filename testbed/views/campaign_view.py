@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         CampaignDryRun,
         CampaignOutcome,
         CampaignStanding,
+        CampaignWorker,
         Compare,
         ComparedMean,
         Count,
@@ -45,7 +47,16 @@ def show_dry_run(dry_run: CampaignDryRun, as_json: bool) -> None:
         (parameter["name"], ", ".join(parameter["paths"]), _values(parameter["values"])) for parameter in dry_run["parameters"]
     )
     drawing.print_table(f"campaign {dry_run['campaign']}", ("parameter", "in the topology", "values"), rows)
+    if (cluster := dry_run["cluster"]) is not None:
+        drawing.print_table(f"cluster {cluster['scheduler']}", ("machine", "workers", "make runs"), _machines(cluster["workers"]))
     drawing.say(*_lines(dry_run), *drawing.notes(dry_run["notes"]))
+
+
+def _machines(workers: Sequence[CampaignWorker]) -> Iterator[tuple[str, str, str]]:
+    """A line for all workers of a machine that are judged alike."""
+    judged = Counter((worker["address"].rpartition(":")[0], worker["refused"] or "") for worker in workers)
+    for (machine, why), count in judged.items():
+        yield machine, str(count), f"no: {why}" if why else "yes"
 
 
 def telling(progress: Callable[[str], None]) -> Callable[[CampaignStanding], None]:
