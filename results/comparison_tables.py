@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,11 +18,17 @@ from results.comparison import Comparison
 from results.parameter_axis import words
 
 _Cell = str | float | int | None
-#: What LaTeX takes for something else than a letter.
+#: What LaTeX takes for something else than a letter, and signs that it has in mathematics alone.
 _LATEX: Final[Mapping[str, str]] = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": "--"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''", "–": r"\textendash{}"},
+    # At the beginning of a row they would be an argument of the \\ before it.
+    **{"[": "{[}", "*": "{*}"},
+    # Two of them, or one behind a question mark, are another sign (ligatures).
+    **{"`": "{`}", "'": "{'}"},
+    **{"≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "≈": r"$\approx$", "∞": r"$\infty$", "−": "$-$"},
+    **{"μ": r"\textmu{}", "Ω": r"\textohm{}", "Δ": r"$\Delta$"},
 }
 
 
@@ -46,7 +54,10 @@ class Table:
         return text.getvalue()
 
     def latex(self) -> str:
-        r"""A tabular environment, to be put into a table by \input; it needs no package."""
+        r"""A tabular environment, to be put into a table by \input; it needs no package (LaTeX of 2020 and later).
+
+        Letters that LaTeX has not of itself stay as they are: another encoding of fonts, or another engine, may have them.
+        """
         numeric = [all(not isinstance(row[at], str) for row in self.rows) for at in range(len(self.headers))]
         columns = "".join("r" if is_number else "l" for is_number in numeric)
         lines = [self._line(self.headers), "\\hline", *map(self._line, self.rows)]
@@ -58,10 +69,15 @@ class Table:
 
 
 def _latex(cell: _Cell) -> str:
-    if cell is None:
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "--"
     if isinstance(cell, str):
-        return "".join(_LATEX.get(character, character) for character in printable(cell))
+        text = "".join(_LATEX.get(character, character) for character in printable(cell))
+        return re.sub("-(?=-)", "-{}", text)  # two of them would be a dash
+    if isinstance(cell, int):
+        return f"${cell}$"
+    if math.isinf(cell):
+        return r"$\infty$" if cell > 0 else r"$-\infty$"
     text = f"{cell:.4g}"
     number, _, exponent = text.partition("e")
     return f"${number} \\cdot 10^{{{int(exponent)}}}$" if exponent else f"${text}$"
