@@ -215,7 +215,7 @@ def campaign(
     from campaigns import running
 
     with console.progress(json) as progress:
-        carried = running.run(checked.campaign, into, campaign_view.telling(progress), cluster)
+        carried = running.run(checked, into, campaign_view.telling(progress), cluster)
     raise typer.Exit(campaign_view.show_carried(carried, json))
 
 

@@ -26,7 +26,9 @@ from campaigns import design
 from campaigns.description import TOPOLOGY, CampaignFile
 from campaigns.design import Point
 from campaigns.ranges import Scalar
+from contracts.campaign import CAMPAIGN_FILE, INDEX_FILE
 from contracts.errors import BadInput, BadTopology
+from contracts.files import copy_of, kept_at
 from contracts.names import repetition_seed
 from system.user_privileges import as_user
 from testbed.description.input_errors import explain, nearest
@@ -64,13 +66,16 @@ class Campaign:
 
     @property
     def name(self) -> str:
-        return self.file.campaign or self.path.stem
+        """Of one that runs by what a campaign's folder has kept of its file (`campaigns.kept_topologies`): that of the folder."""
+        is_kept = self.path.name == CAMPAIGN_FILE and self.path.with_name(INDEX_FILE).exists()
+        return self.file.campaign or (self.path.resolve().parent.name if is_kept else self.path.stem)
 
     @cached_property
     def _topologies(self) -> dict[str, Path]:
         """By name; "" where there is only one."""
         files = self.file.topologies or {"": self.file.topology or ""}
-        return {name: self.path.parent / file for name, file in files.items()}
+        folder = self.path.parent
+        return {name: copy_of(kept_at(file), folder) or folder / file for name, file in files.items()}
 
     def topologies(self) -> dict[str, Path]:
         """The topology files by their names in the campaign; "" where there is only one."""

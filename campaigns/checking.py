@@ -14,6 +14,7 @@ from campaigns.description import TOPOLOGY
 from campaigns.design import Point
 from campaigns.measures import Network, NoMeasure
 from contracts.errors import BadInput, BadTopology
+from contracts.files import Found, files_found
 from contracts.plan import Plan
 from system.realtime_support import realtime_support
 from system.user_privileges import as_user
@@ -41,6 +42,8 @@ class Checked:
     points: Sequence[Point]
     #: Plans of the points that were tried.
     plans: Mapping[int, Plan]
+    #: By topology the files that it names, with the values of these points.
+    named: Mapping[str, Found]
 
     def longest_s(self) -> float:
         """Of the runs of points that were tried, in the network's time."""
@@ -76,7 +79,7 @@ def check(campaign: Campaign, progress: Progress) -> Checked:
             plans.setdefault(campaign.variant(point), []).append(plan)
     if errors := [*nowhere.values(), *trial.errors(), *_unknown_measures(campaign, sources, plans)]:
         raise BadTopology(errors)
-    return Checked(campaign, points, trial.plans)
+    return Checked(campaign, points, trial.plans, trial.named)
 
 
 @as_user()
@@ -92,6 +95,7 @@ class _Trial:
     def __init__(self, campaign: Campaign, nowhere: frozenset[tuple[str, str]]) -> None:
         """`nowhere` are topologies with paths that they do not have, which is told already."""
         self.plans: dict[int, Plan] = {}
+        self.named: dict[str, Found] = {}
         self._campaign, self._nowhere = campaign, nowhere
         #: By topology.
         self._tried: dict[str, list[Point]] = {}
@@ -111,7 +115,9 @@ class _Trial:
         topology, said = self._campaign.topology(point), tuple(setting for setting, _ in placed.values())
         self._tried.setdefault(variant, []).append(point)
         try:
-            self.plans[point.number] = self._plan(topology, said)
+            with files_found() as found:
+                self.plans[point.number] = self._plan(topology, said)
+            self.named.setdefault(variant, Found()).add(found)
         except BadTopology as error:
             for one in error.errors:
                 if not one.line and one.path in placed:

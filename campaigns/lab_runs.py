@@ -82,9 +82,9 @@ class LabRuns:
         self._thread.shutdown()
 
     def digest(self, order: Order) -> str:
-        with files_found() as named:
+        with files_found() as found:
             plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
-        return digest.of_plan(plan, order.duration_s or 0.0, named)
+        return digest.of_plan(plan, order.duration_s or 0.0, found.files)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
         return self._thread.submit(self._perform, order, folder)

@@ -18,12 +18,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from campaigns import comparing, digest
+from campaigns import comparing, digest, kept_topologies
 from campaigns.campaign import Campaign
+from campaigns.checking import Checked
 from campaigns.cluster import BadScheduler, Cluster
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index
+from campaigns.kept_topologies import KeptFiles
 from campaigns.lab_runs import LabRuns
 from campaigns.local_workers import LocalWorkers
 from campaigns.order import Order
@@ -55,15 +57,16 @@ class DiskFull(NetBoxITError):
 
 
 def run(
-    campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None], cluster: Cluster | None = None
+    checked: Checked, results: Path, tell: Callable[[CampaignStanding], None], cluster: Cluster | None = None
 ) -> CampaignOutcome:
     """Makes all runs that the campaign's folder in these results does not have: in processes or labs of this machine, or by a
     cluster.
 
     Then it writes the campaign's report into that folder. Raises BadScheduler, NoCluster, NoWorkers, and as `carry`.
     """
+    campaign = checked.campaign
     folder = campaign_folder(results, campaign.name)
-    outcome = carry(campaign, folder, _engine(campaign, folder, cluster), tell)
+    outcome = carry(campaign, folder, _engine(campaign, folder, cluster), tell, kept_topologies.of(checked))
     try:
         report, *_ = comparing.write([folder], (), folder, files=False).files
     except comparing.NothingToCompare as error:
@@ -98,8 +101,14 @@ def _on_cluster(campaign: Campaign, cluster: Cluster) -> ClusterWorkers:
     return ClusterWorkers(cluster)
 
 
-def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> CampaignOutcome:
-    """Makes all runs that `folder` does not have. `tell` is told whenever one is over.
+def carry(
+    campaign: Campaign,
+    folder: Path,
+    engine: Engine,
+    tell: Callable[[CampaignStanding], None],
+    topologies: KeptFiles = kept_topologies.NONE,
+) -> CampaignOutcome:
+    """Makes all runs that `folder` does not have. `tell` is told whenever one is over; `topologies` are kept beside the file.
 
     Raises CampaignBusy, DamagedRun, NotWritten, DiskFull, WorkerLost, and what planning raises. An interruption goes on upwards.
     In each case the runs that are over are kept, and the same call goes on with the others.
@@ -112,6 +121,7 @@ def carry(campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[Camp
             with engine:
                 course = _Course(campaign, folder, engine, tell)
                 with noted(lambda: f"{len(course.over)} runs are over and kept in {folder}; the same command goes on"):
+                    kept_topologies.keep(topologies, folder)
                     return course.carry()
         finally:
             # Nobody writes there any more.

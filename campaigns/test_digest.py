@@ -59,7 +59,7 @@ def digest_of(folder: Path, topology: str, named: str, content: str) -> str:
     (file := folder / "x.yaml").write_text(topology.replace("NAMED", named))
     with files_found() as found:
         described = load(file)
-    return digest.of_plan(plan_topology(described, realtime=NO_LAB), 1.0, found)
+    return digest.of_plan(plan_topology(described, realtime=NO_LAB), 1.0, found.files)
 
 
 @pytest.mark.parametrize("naming", NAMING)
@@ -75,13 +75,13 @@ def test_a_checkout_that_was_moved_gives_the_same(tmp_path: Path, monkeypatch: p
     file.write_text(ROUTER.replace("NAMED", "click/ip-router.click"))
     with files_found() as found:
         plan = plan_topology(load(file), realtime=NO_LAB)
-    here = digest.of_plan(plan, 1.0, found)
+    here = digest.of_plan(plan, 1.0, found.files)
     moved = {str(CHECKOUT): "/opt/netboxit"}
     elsewhere = type(plan).from_json(replaced(plan.to_json(), moved))
     assert elsewhere.node("r").command[0].startswith("/opt/netboxit/")
     monkeypatch.setattr(digest, "CHECKOUT", Path("/opt/netboxit"))
     monkeypatch.setattr(digest, "ENVIRONMENT", Path("/opt/netboxit/.venv"))
-    assert digest.of_plan(elsewhere, 1.0, found) == here
+    assert digest.of_plan(elsewhere, 1.0, found.files) == here
 
 
 def test_paths_are_replaced_also_in_a_text_that_is_json_the_longer_one_first() -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -23,18 +24,34 @@ from contracts.run_folder import NAMED_FILES_FOLDER
 _DIGITS: Final = 12
 _LONGEST: Final = 80
 
-_found: ContextVar[dict[str, Path] | None] = ContextVar("found", default=None)
+
+@dataclass(frozen=True)
+class Found:
+    """What a topology names, by the words that name it."""
+
+    files: dict[str, Path] = field(default_factory=dict)
+    #: Files, and folders with all that is in them, of which hosts get copies.
+    trees: dict[str, Path] = field(default_factory=dict)
+
+    def add(self, other: Found) -> None:
+        self.files.update(other.files)
+        self.trees.update(other.trees)
+
+
+_found: ContextVar[Found | None] = ContextVar("found", default=None)
 
 
 @contextmanager
-def files_found() -> Iterator[dict[str, Path]]:
-    """A with block that notes which files were found in it, by the words that named them."""
-    files = dict[str, Path]()
-    token = _found.set(files)
+def files_found() -> Iterator[Found]:
+    """A with block that notes which files were found in it; so does one that it is in."""
+    found, around = Found(), _found.get()
+    token = _found.set(found)
     try:
-        yield files
+        yield found
     finally:
         _found.reset(token)
+        if around is not None:
+            around.add(found)
 
 
 def kept_at(text: str) -> str:
@@ -42,6 +59,11 @@ def kept_at(text: str) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
     name = re.sub("[^A-Za-z0-9._-]", "_", PurePosixPath(text).name)[-_LONGEST:]
     return f"{NAMED_FILES_FOLDER}/{digest}/{name}"
+
+
+def kept_tree_at(text: str) -> str:
+    """The same of what hosts get copies of: a tar file (`system.file_trees.packed`), which keeps modes, links and names."""
+    return f"{kept_at(text)}.tar"
 
 
 def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
@@ -57,7 +79,7 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     # Not by Path.resolve, which takes a circle of links for a defect.
     paths = [Path(os.path.realpath(home / text)) for home in homes]
     inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in folders or path.is_relative_to(home)]
-    if "folder" in folders and (copy := copy_of(text, folders["folder"])) is not None:
+    if "folder" in folders and (copy := copy_of(kept_at(text), folders["folder"])) is not None:
         inside.insert(0, copy)
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
@@ -76,13 +98,19 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
     raise ValueError(f"there is no file {text}; looked in {listed(places, 'and')}")
 
 
-def copy_of(text: str, folder: Path) -> Path | None:
-    """That in the folder of a run, or of a campaign; None where it has none. It may be a folder."""
-    copy = (folder / kept_at(text)).resolve()
+def copy_of(kept: str, folder: Path) -> Path | None:
+    """What the folder of a run, or of a campaign, has there; None where it has nothing. It may be a folder."""
+    copy = (folder / kept).resolve()
     return copy if copy.is_relative_to(folder.resolve()) and copy.exists() else None
 
 
 def note(text: str, path: Path) -> None:
     """Tells `files_found` of a file that was found in another way than by `find_file`."""
-    if (files := _found.get()) is not None:
-        files[text] = path
+    if (found := _found.get()) is not None:
+        found.files[text] = path
+
+
+def note_tree(text: str, path: Path) -> None:
+    """The same of what hosts get copies of."""
+    if (found := _found.get()) is not None:
+        found.trees[text] = path

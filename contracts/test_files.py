@@ -47,7 +47,7 @@ def test_what_is_found_is_noted_by_the_words_that_named_it(tmp_path: Path) -> No
     with files_found() as found:
         find_file("./a.csv", {"folder": tmp_path})
     find_file("a.csv", {"folder": tmp_path})
-    assert found == {"./a.csv": tmp_path / "a.csv"}
+    assert found.files == {"./a.csv": tmp_path / "a.csv"}
 
 
 @pytest.mark.parametrize("text", ["a.csv", "traces/../a.csv", "click/meoc.click"])

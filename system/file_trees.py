@@ -3,18 +3,23 @@
 
 It is read with the rights of the calling user. Each part is opened relative to its open folder, and no link is followed. Links in
 the folder are copied as links, which lead somewhere only in the node.
+
+A run's folder keeps it as a tar file (`packed`), which is then read in its place: nothing of it is unpacked but in a node. Such a
+file may be a stranger's.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import itertools
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tarfile
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +27,7 @@ from typing import Final, Literal
 
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
+from contracts.run_folder import NAMED_FILES_FOLDER
 from system import kernel
 from system.user_privileges import as_user
 
@@ -33,6 +39,13 @@ _LONGEST_PATH: Final = 1024
 _PIECE: Final = 1 << 20
 #: Of a mode: what it grants to owner, group and others. Set-user-ID, set-group-ID and sticky bits are left behind.
 _KEPT: Final = 0o777
+#: The first member of a packed one, with all others below it.
+_ROOT: Final = "copy"
+_TAR_KINDS: Final[Mapping[Literal["file", "folder", "link"], bytes]] = {
+    "file": tarfile.REGTYPE,
+    "folder": tarfile.DIRTYPE,
+    "link": tarfile.SYMTYPE,
+}
 
 
 class NotToBeCopied(NetBoxITError):
@@ -61,6 +74,8 @@ class _Entry:
     size: int = 0
     descriptor: int = -1
     leads_to: str = ""
+    #: Where its content begins in the descriptor's file.
+    offset: int = 0
 
 
 def survey(source: Path) -> Extent:
@@ -105,6 +120,31 @@ def copy(source: Path, target: Path, owner: int | None) -> str:
     return digest.hexdigest()
 
 
+def packed(source: Path) -> bytes:
+    """All of it as a tar file, the same for the same content. Raises NotToBeCopied."""
+    if _is_packed(source):
+        with as_user():
+            return source.read_bytes()
+    pack = io.BytesIO()
+    with tarfile.open(fileobj=pack, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for entry in _walk(source):
+            member = tarfile.TarInfo(posixpath.join(_ROOT, entry.path) if entry.path else _ROOT)
+            member.type, member.mode, member.linkname = _TAR_KINDS[entry.kind], entry.mode, entry.leads_to
+            if entry.kind == "file":
+                content = b"".join(_pieces(entry))
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+            else:
+                archive.addfile(member)
+    return pack.getvalue()
+
+
+def is_folder(source: Path) -> bool:
+    """Whether it is one, also packed. Raises NotToBeCopied."""
+    with closing(_walk(source)) as entries:
+        return next(entries).kind == "folder"
+
+
 _new_digest: Final = partial(hashlib.blake2b, digest_size=16)
 
 
@@ -117,7 +157,7 @@ def _written(entry: _Entry, content: str) -> bytes:
 def _content(entry: _Entry, target: int | None = None) -> str:
     """The digest of a file's content, which is written to an empty file where there is one; what is all zeros becomes a hole."""
     digest, at = _new_digest(), 0
-    while at < entry.size and (piece := os.pread(entry.descriptor, min(_PIECE, entry.size - at), at)):
+    for piece in _pieces(entry):
         digest.update(piece)
         if target is not None and any(piece):
             os.lseek(target, at, os.SEEK_SET)
@@ -128,11 +168,19 @@ def _content(entry: _Entry, target: int | None = None) -> str:
     return digest.hexdigest()
 
 
-def _walk(source: Path) -> Iterator[_Entry]:
+def _pieces(entry: _Entry) -> Iterator[bytes]:
+    """The content of a file."""
+    at = 0
+    while at < entry.size and (piece := os.pread(entry.descriptor, min(_PIECE, entry.size - at), entry.offset + at)):
+        yield piece
+        at += len(piece)
+
+
+def _walk(source: Path) -> Generator[_Entry]:
     """The source, and all that is below it in the order of names; each folder before what it has. Raises NotToBeCopied."""
     left = Extent(MOST_ENTRIES, MOST_BYTES)
     with kernel.closing(_opened_without_links(source.parent)) as parent:
-        for entry in _below(parent, source.name, "", source, 0):
+        for entry in _unpacked(parent, source) if _is_packed(source) else _below(parent, source.name, "", source, 0):
             left = Extent(left.entries - 1, left.size - entry.size)
             if left.entries < 0:
                 raise NotToBeCopied(f"{source.name} has more than {MOST_ENTRIES:,} files and folders; copy a part of it")
@@ -153,6 +201,60 @@ def _below(parent: int, name: str, path: str, source: Path, depth: int) -> Itera
     finally:
         if entry.descriptor >= 0:
             os.close(entry.descriptor)
+
+
+def _is_packed(source: Path) -> bool:
+    """It is the copy of a run's folder (`contracts.files.kept_tree_at`)."""
+    return source.suffix == ".tar" and source.parent.parent.name == NAMED_FILES_FOLDER
+
+
+def _unpacked(parent: int, source: Path) -> Iterator[_Entry]:
+    """What is in a tar file, if `packed` could have written it."""
+    damaged = f"{_name(source)} is damaged, or no copy that a run keeps"
+    with kernel.closing(_opened(parent, source.name, "", source)[0].descriptor) as descriptor, _damage_told(damaged):
+        size = os.fstat(descriptor).st_size
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise NotToBeCopied(f"{damaged}: it is no file")
+        with os.fdopen(os.dup(descriptor), "rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
+            kinds = dict[str, str]()
+            for member in archive:
+                entry = _member(member, descriptor, source)
+                above, name = posixpath.split(entry.path)
+                if entry.path in kinds or (kinds.get(above) != "folder" if entry.path else bool(kinds)):
+                    raise NotToBeCopied(f"{damaged}: {_name(Path(name))} is there twice, or without its folder")
+                if entry.offset + entry.size > size:
+                    raise NotToBeCopied(f"{damaged}: it ends within {_name(Path(name))}")
+                kinds[entry.path] = entry.kind
+                yield entry
+            if not kinds:
+                raise NotToBeCopied(f"{damaged}: it is empty")
+
+
+def _member(member: tarfile.TarInfo, descriptor: int, source: Path) -> _Entry:
+    root, _, path = member.name.partition("/")
+    kind = next((kind for kind, type in _TAR_KINDS.items() if type == member.type), None)
+    parts = path.split("/") if path else []
+    wrong = root != _ROOT or member.issparse() or member.size < 0 or (kind == "link" and not parts)
+    if kind is None or wrong or not {"", ".", ".."}.isdisjoint(parts):
+        raise NotToBeCopied(f"{_name(Path(member.name))} in {_name(source)} is nothing that a run keeps; get the run again")
+    if len(parts) > _DEEPEST or len(os.fsencode(path)) > _LONGEST_PATH:
+        raise NotToBeCopied(f"a path in {_name(source)} is longer, or deeper, than a copy's may be; get the run again")
+    place = Path(source.name, path)
+    match kind:
+        case "link":
+            return _Entry(path, kind, leads_to=_inside(member.linkname, path, place))
+        case "folder":
+            return _Entry(path, kind, member.mode & _KEPT)
+        case "file":
+            return _Entry(path, kind, member.mode & _KEPT, member.size, descriptor, offset=member.offset_data)
+
+
+@contextmanager
+def _damage_told(damaged: str) -> Iterator[None]:
+    try:
+        yield
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        raise NotToBeCopied(f"{damaged}: {printable(str(error))}; get the run again") from None
 
 
 def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, list[str]]:

@@ -8,10 +8,13 @@ import os
 import shutil
 import socket
 import stat
+import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
+from contracts.files import kept_tree_at
 from ownership import operators
 from system import file_trees
 from system.file_trees import Extent, NoRoom, NotToBeCopied
@@ -164,3 +167,77 @@ def test_an_operator_copies_nothing_that_they_may_not_read(tree: Path, monkeypat
     (tree / "below/run").chmod(0o4755)
     assert file_trees.copy(tree, tree.parent / "there", 65533) == planned
     assert {path.lstat().st_uid for path in (tree.parent / "there").rglob("*")} == {65533}
+
+
+def _kept(tree: Path, run: Path, content: bytes | None = None) -> Path:
+    """A run folder's copy."""
+    kept = run / kept_tree_at("site")
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(file_trees.packed(tree) if content is None else content)
+    return kept
+
+
+def test_a_copy_that_a_run_keeps_stands_for_the_folder_itself(tree: Path, tmp_path: Path) -> None:
+    kept = _kept(tree, tmp_path / "run")
+    assert file_trees.survey(kept) == file_trees.survey(tree)
+    assert file_trees.copy(kept, there := tmp_path / "there", None) == file_trees.digest(tree) == file_trees.digest(kept)
+    assert file_trees.digest(there) == file_trees.digest(tree)
+    assert file_trees.is_folder(kept) and not file_trees.is_folder(tree / "below/run")
+    assert file_trees.packed(kept) == file_trees.packed(tree) == file_trees.packed(there)
+    single = _kept(tree / "below/run", tmp_path / "other run")
+    assert file_trees.copy(single, tmp_path / "file", None) == file_trees.digest(tree / "below/run")
+
+
+def test_other_programs_unpack_it(tree: Path, tmp_path: Path) -> None:
+    subprocess.run(["tar", "xf", _kept(tree, tmp_path / "run"), "-C", tmp_path], check=True)
+    assert file_trees.digest(tmp_path / "copy") == file_trees.digest(tree)
+
+
+def _member(name: str, kind: bytes = tarfile.REGTYPE, leads_to: str = "", size: int = 0) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname, member.size = kind, leads_to, size
+    return member
+
+
+_FOLDER = _member("copy", tarfile.DIRTYPE)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([], "it is empty"),
+        ([_member("/etc/passwd")], "nothing that a run keeps"),
+        ([_FOLDER, _member("copy/../x")], "nothing that a run keeps"),
+        ([_FOLDER, _member("copy//x")], "nothing that a run keeps"),
+        ([_FOLDER, _member("copy/x", tarfile.LNKTYPE, "/etc/passwd")], "nothing that a run keeps"),
+        ([_FOLDER, _member("copy/x", tarfile.CHRTYPE)], "nothing that a run keeps"),
+        ([_member("copy", tarfile.SYMTYPE, "x")], "nothing that a run keeps"),
+        ([_FOLDER, _member("copy/x", tarfile.SYMTYPE, "/etc")], "leads out of the folder"),
+        ([_FOLDER, _member("copy/x", tarfile.SYMTYPE, "../..")], "leads out of the folder"),
+        ([_FOLDER, _member("copy/x", tarfile.SYMTYPE, "y"), _member("copy/x/z")], "without its folder"),
+        ([_FOLDER, _member("copy/x"), _member("copy/x")], "is there twice"),
+        ([_FOLDER, _FOLDER], "is there twice"),
+        ([_member("copy"), _member("copy/x")], "without its folder"),
+        ([_FOLDER, _member("copy/x/y")], "without its folder"),
+        ([_FOLDER, _member("copy/x", size=-512)], "nothing that a run keeps"),
+        ([_FOLDER, _member(f"copy/{'/'.join('a' * 70)}")], "longer, or deeper"),
+        ([_FOLDER, _member("copy/x", size=1 << 40)], "it ends within x|unexpected end"),
+        ([_FOLDER, *(_member(f"copy/{number}") for number in range(10_000))], "more than 10,000 files"),
+    ],
+)
+def test_of_a_stranger_nothing_is_taken_that_no_run_keeps(members: list[tarfile.TarInfo], message: str, tmp_path: Path) -> None:
+    made = b"".join(member.tobuf(tarfile.GNU_FORMAT) for member in members) + bytes(10240)
+    kept = _kept(tmp_path, tmp_path / "run", made)
+    for look in (file_trees.survey, file_trees.digest, lambda source: file_trees.copy(source, tmp_path / "there", None)):
+        with pytest.raises(NotToBeCopied, match=message):
+            look(kept)
+        shutil.rmtree(tmp_path / "there", ignore_errors=True)
+
+
+@pytest.mark.parametrize("cut", [1, 511, 5000])
+def test_what_is_cut_off_within_a_file_is_told_as_damaged(tree: Path, cut: int, tmp_path: Path) -> None:
+    whole = file_trees.packed(tree)
+    with pytest.raises(NotToBeCopied):
+        file_trees.digest(_kept(tree, tmp_path / "run", whole[:cut]))
+    with pytest.raises(NotToBeCopied, match=r"damaged|cannot be read"):
+        file_trees.digest(_kept(tree, tmp_path / "other run", b"no tar file" * 100))

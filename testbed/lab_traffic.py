@@ -9,6 +9,7 @@ from pathlib import Path
 
 from applications.registry import analyses
 from contracts.errors import NetBoxITError
+from contracts.files import Found
 from contracts.plan import Plan
 from ownership import recorded as on_record
 from ownership import state
@@ -58,7 +59,7 @@ def send(
     hosts.check()
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        keep_inputs(inputs(source_of(file, settings), settings, {}, duration_s, "traffic.yaml"), plan, written)
+        keep_inputs(inputs(source_of(file, settings), settings, Found(), duration_s, "traffic.yaml"), plan, written)
         with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)

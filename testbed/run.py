@@ -19,7 +19,7 @@ from applications.registry import analyses, applications
 from contracts import durable
 from contracts.environment import Environment
 from contracts.errors import NetBoxITError, WrongInput, printable
-from contracts.files import files_found, kept_at
+from contracts.files import Found, files_found, kept_at, kept_tree_at
 from contracts.plan import Plan, TrafficPlan
 from contracts.run_folder import (
     ENVIRONMENT_FILE,
@@ -37,6 +37,7 @@ from results.analyse import analyse
 from results.application_analysis import ApplicationAnalysis
 from results.environment import environment
 from results.metrics_document import Metrics
+from system import file_trees
 from system.interruption import HeldBack, noted
 from system.user_privileges import as_user, drop_privileges
 from testbed import where
@@ -96,7 +97,7 @@ def run(
     """
     judges = analyses()
     with (
-        files_found() as named,
+        files_found() as found,
         where.planned(topology, inventory, lab=lab, duration_s=duration_s, settings=settings, take=take) as planned,
     ):
         planned.check()
@@ -108,7 +109,7 @@ def run(
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:
-            keep_inputs(inputs(source_of(topology, settings), settings, named, duration_s), plan, written)
+            keep_inputs(inputs(source_of(topology, settings), settings, found, duration_s), plan, written)
             with recorded(written, folder):
                 _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
@@ -130,7 +131,7 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
 def inputs(
     source: Source,
     settings: Sequence[Setting],
-    named: Mapping[str, Path],
+    named: Found,
     duration_s: float | None,
     name: str = TOPOLOGY_FILE,
 ) -> dict[str, bytes]:
@@ -144,10 +145,17 @@ def inputs(
     figures = reference.beside(Path(source.path))
     with as_user():
         files[name] = (as_file(source, settings) if settings else source.text).encode()
-        files |= {kept_at(text): path.read_bytes() for text, path in named.items()}
+        files |= kept_copies(named)
         if figures.exists():
             files[REFERENCE_FILE] = figures.read_bytes()
     return files
+
+
+def kept_copies(named: Found) -> dict[str, bytes]:
+    """Of all that a topology names, where the folder with the topology has it. Raises NotToBeCopied."""
+    with as_user():
+        files = {kept_at(text): path.read_bytes() for text, path in named.files.items()}
+    return files | {kept_tree_at(text): file_trees.packed(tree) for text, tree in named.trees.items()}
 
 
 def keep_inputs(files: Mapping[str, bytes], plan: Plan, folder: Path) -> None:

@@ -81,7 +81,7 @@ class Computation:
 
 def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
     """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, and BadDuration."""
-    with files_found() as named:
+    with files_found() as found:
         source = source_of(topology, settings)
         described = topology_of(source)
     plan = plan_topology(described, lab=lab, duration_s=duration_s, realtime=_NO_LAB)
@@ -91,7 +91,7 @@ def planned(topology: Path, lab: str | None, duration_s: float | None, settings:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
     plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
-    return Computation(plan, inputs(source, settings, named, duration_s), duration_s or 0.0, named)
+    return Computation(plan, inputs(source, settings, found, duration_s), duration_s or 0.0, found.files)
 
 
 def carry(computation: Computation, folder: Path, progress: Progress) -> None:

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, mo
 from applications.dscp import Dscp
 from applications.stream import Stream
 from contracts.addresses import Ipv4, Mac
-from contracts.files import copy_of, note
+from contracts.files import copy_of, kept_at, note
 from contracts.installation import CHECKOUT, INSTALLATION
 from contracts.quantities import PACKET_RATE, SIZE, Quantity
 from netboxes.technology import StationParameters, Technology
@@ -27,7 +27,7 @@ def _recording(text: object, info: ValidationInfo) -> Path:
         raise ValueError("a trace is a pcapng file; write its path, like traces/call.pcapng")
     path = Path(os.path.realpath(CHECKOUT / text))  # a circle of links is no file
     folder = (info.context or {}).get("folder")
-    if folder is not None and (copy := copy_of(text, folder)) is not None and copy.is_relative_to(INSTALLATION):
+    if folder is not None and (copy := copy_of(kept_at(text), folder)) is not None and copy.is_relative_to(INSTALLATION):
         path = copy
     if not path.is_relative_to(INSTALLATION):
         raise ValueError(f"{text} is not in the checkout, so the netbox's container cannot see it; copy it below {INSTALLATION}")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
+from contracts.campaign import CAMPAIGN_FILE
+from contracts.run_folder import NAMED_FILES_FOLDER, TOPOLOGY_FILE
 from results.archives.layout import ARCHIVE_FILE, CRATE_FILE, Archive
 
 _SPECIFICATION: Final = "https://w3id.org/ro/crate/1.1"
@@ -47,12 +49,17 @@ class RunTold:
 def crate(archive: Archive, runs: Sequence[RunTold], files: Mapping[str, int], license: str | None) -> dict[str, Any]:
     """`runs` are of the archive, one at least; `files` the sizes of its files; `license` a name of SPDX, a URL or words.
 
-    Of a run all files at its top are described, of a campaign its own files and the folders of its runs.
+    Of a run all files at its top are described, of a campaign its own files and the folders of its runs, of both the files that
+    topologies name.
     """
     top = f"{archive['name']}/"
     inside = [name for name in files if name.startswith(top) and "/" not in name.removeprefix(top)]
+    named = [name for name in files if name.startswith(f"{top}{NAMED_FILES_FOLDER}/")]
     folders = sorted({f"{run.path}/" for run in runs} - {top})
     licensed, told = _license(license)
+    asked = [name for name in inside if name.removeprefix(top) in (TOPOLOGY_FILE, "traffic.yaml")] + named
+    # A campaign's topologies with the values of each run are in the folders of its runs, which are described as a whole.
+    of_campaign = [name for name in inside if name == f"{top}{CAMPAIGN_FILE}"] + named
     graph: list[_Entity] = [
         {
             "@id": CRATE_FILE,
@@ -81,10 +88,10 @@ def crate(archive: Archive, runs: Sequence[RunTold], files: Mapping[str, int], l
         },
         *licensed,
         _file(ARCHIVE_FILE, files[ARCHIVE_FILE]),
-        {"@id": quote(top), "@type": "Dataset", "name": archive["name"], "hasPart": _references([*inside, *folders])},
-        *(_file(name, files[name]) for name in inside),
+        {"@id": quote(top), "@type": "Dataset", "name": archive["name"], "hasPart": _references([*inside, *named, *folders])},
+        *(_file(name, files[name]) for name in (*inside, *named)),
         *({"@id": quote(folder), "@type": "Dataset", "name": folder.split("/")[-2]} for folder in folders),
-        *(_action(run, files) for run in runs),
+        *(_action(run, asked if run.path == archive["name"] else of_campaign) for run in runs),
     ]
     return {
         "@context": [f"{_SPECIFICATION}/context", "https://w3id.org/ro/terms/workflow-run/context"],
@@ -113,12 +120,11 @@ def _license(said: str | None) -> tuple[list[_Entity], _Entity | str]:
     }
 
 
-def _action(run: RunTold, files: Mapping[str, int]) -> _Entity:
+def _action(run: RunTold, asked: Sequence[str]) -> _Entity:
+    """`asked` are files that say what was to be run."""
     verdict = f", {run.status}" if run.status else ""
-    asked = [name for name in (f"{run.path}/topology.yaml", f"{run.path}/traffic.yaml") if name in files]
     failed = {"actionStatus": {"@id": "http://schema.org/FailedActionStatus"}, "error": run.failure} if run.failure else {}
-    # A campaign's topologies are in the folders of its runs, which are described as a whole.
-    consumed = {"object": _references(asked)} if asked and run.path.count("/") == 0 else {}
+    consumed = {"object": _references(asked)} if asked else {}
     return {
         "@id": _action_id(run),
         "@type": "CreateAction",

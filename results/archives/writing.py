@@ -24,7 +24,7 @@ from contracts.campaign import CAMPAIGN_FILE, INDEX_FILE, RUNS_FOLDER
 from contracts.campaign_lock import unchanged
 from contracts.environment import CheckedOut, FolderVersion
 from contracts.errors import WrongInput, printable
-from contracts.run_folder import ENVIRONMENT_FILE, METRICS_FILE, PLAN_FILE, REQUEST_FILE, RUN_FILE, VERSION
+from contracts.run_folder import ENVIRONMENT_FILE, METRICS_FILE, NAMED_FILES_FOLDER, PLAN_FILE, REQUEST_FILE, RUN_FILE, VERSION
 from contracts.run_records import RunRecord
 from contracts.shapes import OtherShape, Shape, parsed
 from results.archives.crate import RunTold, crate
@@ -124,6 +124,8 @@ def _export(
     }
     notes = [f"{problem} (it is not in the archive)" for problem in problems]
     notes += sorted({note for run in told for note in run.notes})
+    if is_campaign and not (root / NAMED_FILES_FOLDER).is_dir():
+        notes.append("the campaign's topologies are not in it, which an earlier NetBoxIT did not keep: run its command once more")
     target = out or Path(f"{root.name}.zip")
     if target.absolute().parent.resolve().is_relative_to(root):
         raise NotExported(
@@ -192,9 +194,11 @@ def _told(run: StoredRun, top: str) -> _Told:
     notes = []
     if _read(run, REQUEST_FILE, dict) is None:
         notes.append(f"an earlier NetBoxIT made the run, which kept no {REQUEST_FILE}: `--again` cannot repeat it")
-    if copied := sorted({path for node in plan["nodes"] for path in cast(dict[str, object], node.get("copied", {}))}):
+    copied = sorted({path for node in plan["nodes"] for path in cast(dict[str, object], node.get("copied", {}))})
+    if copied and not any((run.folder / NAMED_FILES_FOLDER).glob("*/*.tar")):
         notes.append(
-            f"what hosts got a copy of ({', '.join(copied)}) is not in it: `--again` needs it beside {top}/topology.yaml"
+            f"an earlier NetBoxIT made the run, which kept no copy of hosts' files ({', '.join(copied)}): `--again` needs them "
+            f"beside {top}/topology.yaml"
         )
     return _Told(told, (made.get("netboxit") or {}).get("commit"), notes)
 
@@ -226,7 +230,7 @@ class _Written:
         """Its own files, and those runs that are over: of others a command that was killed may have left something."""
         for path, folders, files, descriptor in self._walk(root):
             if path == root:
-                folders[:] = [folder for folder in folders if folder == RUNS_FOLDER]
+                folders[:] = [folder for folder in folders if folder in (RUNS_FOLDER, NAMED_FILES_FOLDER)]
                 files = [file for file in files if not file.startswith(".")]
             elif path == root / RUNS_FOLDER:
                 folders[:] = [folder for folder in folders if folder in runs]

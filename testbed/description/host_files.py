@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from contracts.errors import NetBoxITError, listed
+from contracts.files import copy_of, kept_tree_at, note_tree
 from contracts.installation import INSTALLATION
 from system import file_trees
 from system.rootfs import ETC_OF_ALL, HOST_FOLDERS, own_folders
@@ -55,7 +56,7 @@ def find_beside(text: Any, info: ValidationInfo) -> Path:
         raise ValueError("files are copied from beside a topology file, and there is none; leave files out")
     home, path = Path(folder).resolve(), Path(text)
     try:
-        source = (home / path).resolve()
+        source = copy_of(kept_tree_at(text), home) or (home / path).resolve()
     except (OSError, RuntimeError):  # links that lead to each other
         raise ValueError(f"{text} cannot be read; see where its links lead") from None
     if path.is_absolute() or ".." in path.parts or not source.is_relative_to(home):
@@ -66,6 +67,7 @@ def find_beside(text: Any, info: ValidationInfo) -> Path:
         file_trees.survey(source)
     except NetBoxITError as error:
         raise ValueError(str(error)) from None
+    note_tree(text, source)
     return source
 
 
@@ -75,7 +77,7 @@ def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> Iter
         if path.startswith(f"{other}/"):
             yield path, f"{path} is in {other}, which is copied, too; put it into what is copied there"
     for path, source in files.items():
-        if path in HOST_FOLDERS and not source.is_dir():
+        if path in HOST_FOLDERS and not file_trees.is_folder(source):
             yield path, f"{path} is a folder, and {source.name} is a file; write {path}/{source.name}"
         if path.startswith("/etc/") and not packages:
             yield (

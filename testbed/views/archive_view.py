@@ -62,6 +62,7 @@ def show_import(imported: Imported, as_json: bool) -> None:
         document,
         f"{_what(archive)}: all {content} are as they were exported",
         f"made by NetBoxIT {made_by}; `netboxit {verb} --again FOLDER` repeats it",
+        *(["`netboxit campaign FOLDER/campaign.yaml` goes on with it"] if archive["kind"] == "campaign" else []),
         f"folder: {imported.folder}",
     )
 
