@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from campaigns import checking, running
+from campaigns import checking, kept_topologies, running
 from campaigns.campaign import Campaign
 from campaigns.conftest import TOPOLOGY
+from campaigns.local_workers import LocalWorkers
 from contracts.errors import BadTopology
 from results.archives.reading import bring
 from results.archives.writing import export
@@ -45,40 +46,46 @@ def file(tmp_path: Path) -> Path:
     return written
 
 
-def carried(file: Path, results: Path) -> CampaignOutcome:
-    return running.run(checking.check(Campaign.load(file), lambda _: None), results, lambda _: None)
+def carried(file: Path, folder: Path) -> CampaignOutcome:
+    checked = checking.check(Campaign.load(file), lambda _: None)
+    return running.carry(checked.campaign, folder, LocalWorkers(1), lambda _: None, kept_topologies.of(checked))
+
+
+def kept(file: Path, folder: Path) -> dict[str, bytes]:
+    """What the folder has after a command with that file."""
+    kept_topologies.keep(kept_topologies.of(checking.check(Campaign.load(file), lambda _: None)), folder)
+    return {str(path): path.read_bytes() for path in (folder / "topology-files").rglob("*") if path.is_file()}
 
 
 def test_a_campaign_goes_on_where_it_was_imported(file: Path, tmp_path: Path) -> None:
-    made = carried(file, tmp_path / "mine/results")
-    assert (made["made"], made["runs"]["valid"]) == (4, 4)
-    exported = export(Path(made["folder"]), tmp_path / "two.zip", None, lambda _: None)
+    file.write_text(FILE.replace(", other: there/y.yaml", ""))
+    made = carried(file, mine := tmp_path / "mine/results/two")
+    assert (made["made"], made["runs"]["valid"]) == (2, 2)
+    exported = export(mine, tmp_path / "two.zip", None, lambda _: None)
     assert exported.notes == []
     shutil.rmtree(tmp_path / "mine")
-    folder = bring(tmp_path / "two.zip", results := tmp_path / "theirs", lambda _: None).folder
+    folder = bring(tmp_path / "two.zip", tmp_path / "theirs", lambda _: None).folder
+    assert Campaign.load(folder / "campaign.yaml").name == "two"
     assert not any(path.is_symlink() for path in folder.rglob("*"))
-    kept = {path: path.read_bytes() for path in folder.rglob("topology-files/**/*") if path.is_file()}
-    again = carried(folder / "campaign.yaml", results)
-    assert (again["made"], again["runs"]["valid"], again["folder"]) == (0, 4, str(folder))
-    assert kept == {path: path.read_bytes() for path in folder.rglob("topology-files/**/*") if path.is_file()}
-    (folder / "campaign.yaml").write_text(FILE.replace("repetitions: 1", "repetitions: 2"))
-    assert carried(folder / "campaign.yaml", results)["made"] == 4
+    before = {path: path.read_bytes() for path in folder.rglob("topology-files/**/*") if path.is_file()}
+    again = carried(folder / "campaign.yaml", folder)
+    assert (again["made"], again["runs"]["valid"]) == (0, 2)
+    assert before == {path: path.read_bytes() for path in folder.rglob("topology-files/**/*") if path.is_file()}
 
 
-def test_what_a_file_names_no_more_is_not_kept(file: Path, tmp_path: Path) -> None:
-    folder = Path(carried(file, tmp_path / "results")["folder"])
-
-    def names() -> list[str]:
-        return sorted(path.name for path in (folder / "topology-files").rglob("*") if path.is_file())
-
-    assert names() == ["half.csv", "half.csv", "none.csv", "none.csv", "site.tar", "site.tar", "x.yaml", "y.yaml"]
+def test_each_topology_has_its_files_with_all_values_and_what_is_named_no_more_is_not_kept(file: Path, tmp_path: Path) -> None:
+    before = kept(file, tmp_path / "folder")
+    names = ["half.csv", "half.csv", "none.csv", "none.csv", "site.tar", "site.tar", "x.yaml", "y.yaml"]
+    assert sorted(Path(path).name for path in before) == names
     file.write_text(FILE.replace(", other: there/y.yaml", "").replace("half", "most"))
-    carried(file, tmp_path / "results")
-    assert names() == ["most.csv", "none.csv", "site.tar", "x.yaml"]
+    after = kept(file, tmp_path / "folder")
+    assert sorted(Path(path).name for path in after) == ["most.csv", "none.csv", "site.tar", "x.yaml"]
 
 
 def test_a_copy_that_leads_elsewhere_is_not_taken(file: Path, tmp_path: Path) -> None:
-    folder = Path(carried(file, tmp_path / "results")["folder"])
+    kept(file, folder := tmp_path / "folder")
+    shutil.copy(file, folder / "campaign.yaml")
+    Campaign.load(folder / "campaign.yaml")
     elsewhere = (folder / "topology-files").rename(tmp_path / "elsewhere")
     (folder / "topology-files").symlink_to(elsewhere)
     with pytest.raises(BadTopology, match="there is no file"):
