@@ -33,7 +33,7 @@ from campaigns.stopping import StoppingRule
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.campaign_lock import alone
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, WrongInput, printable
 from system.interruption import noted
 from testbed.documents.campaign import Amount, CampaignCluster, CampaignOutcome, CampaignStanding, Count
 
@@ -54,6 +54,10 @@ _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQU
 
 class DiskFull(NetBoxITError):
     """There is no room for further runs. Those that are over are kept."""
+
+
+class RunsElsewhere(WrongInput):
+    """The folder for runs is not in that of the campaign."""
 
 
 def run(
@@ -110,12 +114,17 @@ def carry(
 ) -> CampaignOutcome:
     """Makes all runs that `folder` does not have. `tell` is told whenever one is over; `topologies` are kept beside the file.
 
-    Raises CampaignBusy, DamagedRun, NotWritten, DiskFull, WorkerLost, and what planning raises. An interruption goes on upwards.
-    In each case the runs that are over are kept, and the same call goes on with the others.
+    Raises RunsElsewhere, CampaignBusy, DamagedRun, NotWritten, DiskFull, WorkerLost, and what planning raises. An interruption
+    goes on upwards. In each case the runs that are over are kept, and the same call goes on with the others.
     """
     with durable.told(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with alone(folder):
+        if (folder / RUNS_FOLDER).is_symlink():
+            raise RunsElsewhere(
+                f"{printable(str(folder / RUNS_FOLDER))} is a link, and runs are in the campaign's own folder; move that to the "
+                "other disk as a whole, and make a link of it, or say --results"
+            )
         shutil.rmtree(folder / _NEW, ignore_errors=True)
         try:
             with engine:

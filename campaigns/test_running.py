@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +20,7 @@ from campaigns.campaign import Campaign
 from campaigns.engine import Done, WorkerLost
 from campaigns.index import Index
 from campaigns.order import Order
-from campaigns.running import DiskFull, carry
+from campaigns.running import DiskFull, RunsElsewhere, carry
 from contracts.campaign import CAMPAIGN_FILE, CampaignRun
 from contracts.campaign_lock import CampaignBusy
 from contracts.durable import NotWritten
@@ -303,3 +304,16 @@ def test_no_archive_is_made_of_a_campaign_while_its_runs_are_made(file: Path, tm
     assert len(refused) == 12
     assert all("another command works at the campaign" in words and "wait for its end" in words for words in refused)
     assert not [*tmp_path.glob("*x.zip*")]
+
+
+def test_runs_behind_a_link_are_refused_before_any_is_made(file: Path, tmp_path: Path) -> None:
+    (folder := file.with_name("runs of it")).mkdir()
+    (folder / "runs").symlink_to(tmp_path)
+    with pytest.raises(RunsElsewhere, match="make a link of it"):
+        carried(file, engine := Instant())
+    assert engine.made == []
+    (real := tmp_path / "other disk").mkdir()
+    shutil.rmtree(folder)
+    folder.symlink_to(real)
+    assert carried(file, Instant())["made"] == 12
+    assert len([*(real / "runs").iterdir()]) == 12

@@ -235,7 +235,7 @@ def _why(error: OSError, place: Path) -> str:
         case errno.ELOOP:
             return f"{name} is a link, and links of a run are not followed; put the file itself in its place"
         case errno.ENOTDIR:
-            return f"{name} is no folder, or a link to one, which is not followed"
+            return f"{name} is no folder, or a link to one, which is not followed; put the folder itself in its place"
         case errno.EACCES:
             return f"{name} cannot be read: {error.strerror}; {remedy(place)}"
         case _:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from contracts.quantities import SIZE
+from contracts.run_folder import NAMED_FILES_FOLDER
 from testbed.documents import kinds
 from testbed.views import drawing
 
@@ -55,6 +56,7 @@ def show_import(imported: Imported, as_json: bool) -> None:
         }
     )
     verb = "campaign" if archive["kind"] == "campaign" else "run"
+    goes_on = archive["kind"] == "campaign" and (imported.folder / NAMED_FILES_FOLDER).is_dir()
     made_by = ", ".join(archive["made_by"]) or "of an unknown commit"
     content = f"{drawing.counted(imported.files, 'file')} of {_size(imported.content_bytes)}"
     drawing.show(
@@ -62,7 +64,7 @@ def show_import(imported: Imported, as_json: bool) -> None:
         document,
         f"{_what(archive)}: all {content} are as they were exported",
         f"made by NetBoxIT {made_by}; `netboxit {verb} --again FOLDER` repeats it",
-        *(["`netboxit campaign FOLDER/campaign.yaml` goes on with it"] if archive["kind"] == "campaign" else []),
+        *(["`netboxit campaign FOLDER/campaign.yaml` goes on with it"] if goes_on else []),
         f"folder: {imported.folder}",
     )
 
