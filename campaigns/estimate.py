@@ -46,7 +46,7 @@ def workers(campaign: Campaign) -> int:
 def estimate(checked: Checked, results: Path, progress: Progress, cluster: CampaignCluster | None = None) -> CampaignDryRun:
     """`results` may have runs of the campaign already; the cluster makes the others, or this machine where there is none.
 
-    Where there is no run yet, some that are computed are tried here (`campaigns.trial`). Raises DamagedRun, and what a trial raises.
+    Where there is no run yet, some are computed here to see (`campaigns.trial`). Raises DamagedRun, and what a trial raises.
     """
     campaign = checked.campaign
     file, folder = campaign.file, campaign_folder(results, campaign.name)
@@ -113,7 +113,7 @@ def _tried(checked: Checked, progress: Progress) -> _Each:
         if run.done.failure is not None
     ]
     if not tried.over:
-        note = f"runs were computed here for this, and none was over after {tried.waited_s:.0f} s; the first runs tell what they take"
+        note = f"runs were computed here for this, and none was over after {tried.waited_s:.0f} s; the first runs tell more"
         return _Each({"least": tried.waited_s, "most": None}, None, [note])
     took_s = [run.done.took_s for run in tried.over]
     size = fmean(run.size for run in tried.over)
