@@ -4,9 +4,10 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from results.chart_style import as_svg
+from results.chart_style import STYLE, as_svg
 
 
 def figure(name: str) -> Figure:
@@ -33,6 +34,7 @@ def test_a_picture_is_shorter_and_every_point_of_it_stays_within_a_hundredth() -
     assert max(abs(np.subtract(*both)).max() for both in zip(before, now, strict=True)) <= 0.005 + 1e-9
 
 
+@rc_context(STYLE)
 def test_words_in_a_picture_stay_as_they_are() -> None:
     name = 'd="1.23456" < 0.123456 & "x"'
     words = [text.text for text in ET.fromstring(as_svg(figure(name))).iter("{http://www.w3.org/2000/svg}text")]
