@@ -455,6 +455,15 @@ def run(
             help="Of the traffic, or of a run without any; say '20 s' or '2 min', a bare number is seconds.",
         ),
     ] = None,
+    warm_up: Annotated[
+        float | None,
+        typer.Option(
+            "--warm-up",
+            metavar="TIME",
+            parser=console.read_warm_up,
+            help="From the beginning of the run: what is sent meanwhile is in no figure.",
+        ),
+    ] = None,
     name: LabName = None,
     inventory: Inventory = None,
     results: Results = None,
@@ -473,8 +482,8 @@ def run(
         typer.Option(
             "--again",
             metavar="RUN",
-            help="Instead of a file: make the run of this folder again, with the same topology, seed, length and kind of time; "
-            "in virtual time it is compared.",
+            help="Instead of a file: make the run of this folder again, with the same topology, seed, length, warm-up and kind "
+            "of time; in virtual time it is compared.",
         ),
     ] = None,
     json: Json = False,
@@ -484,7 +493,10 @@ def run(
     With --again in virtual time 0: it is the same, 1: it differs.
     """
     if again is not None:
-        said = (("FILE", file), ("--duration", duration), ("--name", name), ("--set", set_values), ("--virtual", virtual))
+        said = (
+            *(("FILE", file), ("--duration", duration), ("--warm-up", warm_up), ("--name", name)),
+            *(("--set", set_values), ("--virtual", virtual)),
+        )
         if unfit := [option for option, value in said if value]:
             raise typer.BadParameter(f"a run that is made again says that itself; leave {' and '.join(unfit)} out")
         raise typer.Exit(_run_again(again, results, inventory, take, json))
@@ -501,12 +513,21 @@ def run(
     into, settings = (results or sequence.RESULTS).absolute(), read_settings(set_values)
     with console.progress(json) as progress:
         if virtual:
-            outcome = in_virtual_time.run(file, lab=name, duration_s=duration, progress=progress, results=into, settings=settings)
+            outcome = in_virtual_time.run(
+                file,
+                lab=name,
+                duration_s=duration,
+                warm_up_s=warm_up or 0.0,
+                progress=progress,
+                results=into,
+                settings=settings,
+            )
         else:
             outcome = sequence.run(
                 file,
                 lab=name,
                 duration_s=duration,
+                warm_up_s=warm_up or 0.0,
                 inventory=inventory,
                 progress=progress,
                 results=into,

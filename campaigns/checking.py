@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from campaigns.measures import Network, NoMeasure
 from contracts.errors import BadInput, BadTopology
 from contracts.files import Found, files_found
 from contracts.plan import Plan
+from contracts.quantities import TIME
 from system.realtime_support import realtime_support
 from system.user_privileges import as_user
 from testbed import virtual_run, where
@@ -25,7 +27,7 @@ from testbed.description.topology import Topology
 from testbed.description.topology_file import source_of
 from testbed.description.yaml_source import Location, Source
 from testbed.labs.deployment import Progress
-from testbed.plans.traffic_plan import BadDuration
+from testbed.plans.traffic_plan import BadDuration, length_s
 
 #: Up to so many points each is tried; of more, so many that each value is in one of them, and this many at most.
 ALL_TRIED: Final = 100
@@ -53,11 +55,11 @@ class Checked:
         return min(map(self._length_s, self.plans.values()))
 
     def _length_s(self, plan: Plan) -> float:
-        duration_s = self.campaign.file.duration
-        own = (entry.options["start"] + (duration_s or entry.options["duration"]) for entry in plan.traffic)
-        return max(own, default=duration_s or 0.0)
+        return length_s(plan.traffic, self.campaign.file.duration)
 
     def notes(self) -> Iterator[str]:
+        if warm_up_s := self.campaign.file.warm_up:
+            yield f"what is sent in the first {TIME.write(warm_up_s)} of each run, its warm-up, is in no figure"
         if (tried := len(self.plans)) < len(self.points):
             values = "each value is in one of them" if tried < MOST_TRIED else "not each value is in one of them"
             yield f"{tried} of {len(self.points)} points were tried, and {values}; the others are checked when they are run"
@@ -77,7 +79,12 @@ def check(campaign: Campaign, progress: Progress) -> Checked:
     for point in tried:
         if (plan := trial.plans.get(point.number)) is not None:
             plans.setdefault(campaign.variant(point), []).append(plan)
-    if errors := [*nowhere.values(), *trial.errors(), *_unknown_measures(campaign, sources, plans)]:
+    if errors := [
+        *nowhere.values(),
+        *trial.errors(),
+        *_too_short(campaign, points, trial.plans),
+        *_unknown_measures(campaign, sources, plans),
+    ]:
         raise BadTopology(errors)
     return Checked(campaign, points, trial.plans, trial.named)
 
@@ -211,6 +218,21 @@ def _spread(points: Sequence[Point]) -> Iterator[Point]:
         place = int(f"{number:0{digits}b}"[::-1], 2)
         if place < len(points):
             yield points[place]
+
+
+def _too_short(campaign: Campaign, points: Sequence[Point], plans: Mapping[int, Plan]) -> Iterator[BadInput]:
+    """A warm-up that leaves nothing of the runs of some points."""
+    warm_up_s, duration_s = campaign.file.warm_up, campaign.file.duration
+    if not warm_up_s:
+        return
+    lengths_s = {number: length_s(plan.traffic, duration_s) for number, plan in plans.items()}
+    short = [point for point in points if lengths_s.get(point.number, math.inf) <= warm_up_s]
+    if short:
+        first, *others = short
+        which = f" with {first.words}" if first.words else ""
+        more = f"; so it is at other points ({len(others)})" if others else ""
+        cause = f"it leaves nothing of a run{which}, which is {TIME.write(lengths_s[first.number])} long{more}"
+        yield campaign.source.bad(("warm_up",), cause, "say a shorter warm_up, or a longer duration")
 
 
 def _nowhere(campaign: Campaign, sources: Mapping[str, Source]) -> Iterator[tuple[tuple[str, str], BadInput]]:

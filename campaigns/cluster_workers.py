@@ -30,7 +30,6 @@ from campaigns.work import Work
 from campaigns.worker_version import differences, identity, name_of
 from contracts import durable
 from contracts.errors import NetBoxITError, listed, printable
-from testbed import virtual_run
 from testbed.documents.campaign import CampaignCluster, CampaignWorker
 
 #: Until a scheduler has answered.
@@ -121,11 +120,11 @@ class ClusterWorkers:
         return max(1, len(self._accepted))
 
     def digest(self, order: Order) -> str:
-        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
+        computation = order.planned()
         return digest.of_plan(computation.plan, computation.least_s, computation.named)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
-        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
+        computation = order.planned()
         run = _Awaited(Parcel.of(Work.of(computation, order.keep)), folder)
         with self._lock:
             self._awaited.add(run)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from campaigns.measures import NoMeasure, Wanted
 from contracts import durable
 from contracts.campaign import CAMPAIGN_FILE, INDEX_FILE, RUNS_FOLDER
 from contracts.errors import BadTopology, WrongInput, listed, printable
+from contracts.quantities import TIME
 from results import campaign_report, comparison_plots, delay_distributions
 from results.campaign_report import Material, Parameter
 from results.comparison import Comparison, compare
@@ -159,12 +161,13 @@ def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: b
     values = _values(wanted, runs, counted)
     of = {name: measures()[name.rpartition(".")[2]] for name in values["name"].unique(maintain_order=True)}
     comparison = compare(counted, values, [axis for axis in axes if len(axis.values) > 1], of)
-    warnings = list(_warnings(sources, index, counted, wanted, of))
+    warnings, warm_up = list(_warnings(sources, index, counted, wanted, of)), _warm_up(runs, counted)
     plots, not_drawn = comparison_plots.plots(comparison, _MOST_PANELS)
     delays, notes = delay_distributions.plots(runs, comparison, _entries(wanted, runs))
     material = Material(
         title=_title(sources, index),
         description=next((source.file.description for source in sources if source.file and source.file.description), ""),
+        warm_up=warm_up,
         parameters=parameters,
         runs=index,
         warnings=warnings,
@@ -179,7 +182,8 @@ def write(folders: Sequence[Path], names: Sequence[str], into: Path, *, files: b
     try:
         with durable.told(into):
             into.mkdir(parents=True, exist_ok=True)
-        return Compared(index, comparison, warnings, problems, campaign_report.write(material, into, files=files))
+        notes = [*warnings, *([warm_up] if warm_up else [])]
+        return Compared(index, comparison, notes, problems, campaign_report.write(material, into, files=files))
     except OSError as error:
         place = printable(str(error.filename2 or error.filename or into))
         raise NoPlace(f"{place} cannot be written: {error.strerror}; name a folder of yours by --out") from None
@@ -303,6 +307,18 @@ def _title(sources: Sequence[_Source], index: pl.DataFrame) -> str:
         return f"{len(sources)} folders of runs"
     names = [(source.file.campaign if source.file else None) or source.folder.resolve().name for source in sources]
     return listed([printable(name) for name in names], "and") if names else ""
+
+
+def _warm_up(runs: Runs, counted: pl.DataFrame) -> str:
+    """What of the runs is in no figure; empty where all is."""
+    own = runs.measures.filter(pl.col("measure") == "warm_up_s").select("run", "value").collect()
+    values = counted.select("run").join(own.unique("run", keep="first"), on="run", how="left")["value"].fill_null(0.0)
+    told = [TIME.write(value) for value in values.unique().sort().to_list() if math.isfinite(value)]
+    if told in ([], [TIME.write(0.0)]):
+        return ""
+    if len(told) == 1:
+        return f"what was sent in the first {told[0]} of each run, its warm-up, is in no figure"
+    return f"the runs have warm-ups of {listed(told, 'and')}: what was sent in them is in no figure"
 
 
 def _warnings(

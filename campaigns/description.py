@@ -120,6 +120,9 @@ class CampaignFile(Section):
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] | None = Field(
         None, description="Of the traffic of each run, in place of the topology's."
     )
+    warm_up: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = Field(
+        0.0, description="From the beginning of each run: what is sent meanwhile is in no figure."
+    )
     parameters: Annotated[dict[ParameterName, Parameter], Written("mapping by name")] = Field(
         {}, description="What is different from run to run."
     )

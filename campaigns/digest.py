@@ -40,6 +40,8 @@ def of_plan(plan: Plan, least_s: float, named: Mapping[str, Path]) -> str:
             del copied["source"]
     for wire in data["wires"]:
         del wire["reason"]
+    if not plan.warm_up_s:  # runs that were made before there was one are still meant
+        del data["warm_up_s"]
     with as_user():
         contents = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in set(named.values())}
     text = json.dumps([replaced(data, _places(contents)), least_s, sorted(contents.values())], sort_keys=True)

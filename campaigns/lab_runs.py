@@ -35,6 +35,7 @@ from results.retention import reduce
 from system import kernel
 from system.realtime_support import realtime_support
 from testbed import where
+from testbed.plans.traffic_plan import with_warm_up
 
 #: In the campaign's folder while its lab may be up: the lab's name.
 _LAB_FILE: Final = ".lab"
@@ -84,6 +85,7 @@ class LabRuns:
     def digest(self, order: Order) -> str:
         with files_found() as found:
             plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
+        plan = with_warm_up(plan, order.warm_up_s, order.duration_s)
         return digest.of_plan(plan, order.duration_s or 0.0, found.files)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
@@ -100,8 +102,9 @@ class LabRuns:
         shutil.rmtree(own, ignore_errors=True)
         settings = [word for setting in order.settings for word in ("--set", setting.text)]
         duration = [] if order.duration_s is None else ["--duration", f"{order.duration_s} s"]
+        warm_up = ["--warm-up", f"{order.warm_up_s:.9f} s"] if order.warm_up_s else []
         status, said = self._netboxit(
-            "run", str(order.topology), "--name", self._lab, "--results", str(own), *duration, *settings
+            *("run", str(order.topology), "--name", self._lab, "--results", str(own)), *duration, *warm_up, *settings
         )
         found = next((own / "runs").iterdir(), None) if (own / "runs").is_dir() else None
         if status not in _OVER or found is None:

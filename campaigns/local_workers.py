@@ -17,7 +17,6 @@ from campaigns.engine import Done, WorkerLost
 from campaigns.order import Order
 from campaigns.work import Work, perform
 from system import kernel
-from testbed import virtual_run
 
 
 class LocalWorkers:
@@ -39,11 +38,11 @@ class LocalWorkers:
             self._pool.shutdown(cancel_futures=True)
 
     def digest(self, order: Order) -> str:
-        computation = virtual_run.planned(order.topology, None, order.duration_s, order.settings)
+        computation = order.planned()
         return digest.of_plan(computation.plan, computation.least_s, computation.named)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
-        return self.make(Work.of(virtual_run.planned(order.topology, None, order.duration_s, order.settings), order.keep), folder)
+        return self.make(Work.of(order.planned(), order.keep), folder)
 
     def make(self, work: Work, folder: Path) -> Future[Done]:
         """Has a run made that is planned. Raises NotWritten, and WorkerLost, as the future does.

@@ -10,12 +10,14 @@ from pathlib import Path
 from campaigns.campaign import Campaign
 from campaigns.design import Point
 from results.retention import Keep
+from testbed import virtual_run
 from testbed.description.settings import Setting
+from testbed.virtual_run import Computation
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is run, with which values, how long, and what is kept of it."""
+    """What is run, with which values, how long, what of it counts, and what is kept of it."""
 
     #: Of its folder: the numbers of its point and its repetition.
     name: str
@@ -23,7 +25,13 @@ class Order:
     settings: Sequence[Setting]
     #: Of the traffic, seconds; None: as the topology says.
     duration_s: float | None
+    #: From the beginning of the run, seconds.
+    warm_up_s: float
     keep: Keep
+
+    def planned(self) -> Computation:
+        """In virtual time. Raises what `virtual_run.planned` raises."""
+        return virtual_run.planned(self.topology, None, self.duration_s, self.settings, self.warm_up_s)
 
     @classmethod
     def of(cls, campaign: Campaign, point: Point, repetition: int) -> Order:
@@ -32,5 +40,6 @@ class Order:
             campaign.topology(point),
             campaign.settings(point, repetition),
             campaign.file.duration,
+            campaign.file.warm_up,
             campaign.file.keep,
         )

@@ -88,6 +88,12 @@ def wrong(write: Write, text: str) -> list[str]:
         ("measures: [net.overhead_us_max]\n", "3:12: overhead_us_max is of the whole run; write overhead_us_max"),
         ("measures: [flow.a.b.loss_ratio]\n", "3:12: loss_ratio of flow has no a.b; write flow.loss_ratio"),
         ("repetitions: {until: {measure: flo.loss_ratio, half_width: 1}}\n", '3:32: there is no traffic "flo"'),
+        ("warm_up: 60 s\n", "3:10: it leaves nothing of a run, which is 1 min long; say a shorter warm_up"),
+        ("warm_up: -1 s\n", "3:10: "),
+        (
+            "warm_up: 10 s\nparameters: {p: {path: traffic.flow.duration, values: [5 s, 20 s, 10 s]}}\n",
+            "3:10: it leaves nothing of a run with p 5 s, which is 5 s long; so it is at other points (1)",
+        ),
     ],
 )
 def test_a_mistake_is_told_at_its_place_in_the_campaign(campaign_file: Write, text: str, expected: str) -> None:

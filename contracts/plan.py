@@ -254,6 +254,8 @@ class Plan:
     clock: Literal["real", "virtual"] = "real"
     #: The operations centre: what goes towards it is called "return". None where nobody says which host it is.
     centre: str | None = None
+    #: Of a run: seconds from its time 0 in which what is sent is in no figure. The command says it, not the topology.
+    warm_up_s: float = 0.0
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""

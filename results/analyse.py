@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -31,6 +31,7 @@ from contracts.run_folder import (
     REPORT_FILE,
     SERIES_TABLE,
 )
+from contracts.statistics import Details
 from results import frames, journal, metrics, tables, verdict
 from results.address_resolution import unreached
 from results.advice import advice
@@ -78,6 +79,8 @@ class Seen:
     left_out: int
     streams: list[MeasuredStream]
     streams_left_out: int
+    #: Time 0 of the run, CLOCK_REALTIME.
+    began_ns: int
 
     @property
     def every(self) -> list[Measured]:
@@ -117,11 +120,12 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: 
     seen = measure(run)
     if every := seen.every:
         _write_table(pl.concat([measured.table() for measured in every], how="diagonal"), folder / FRAMES_TABLE)
-    began_ns = _began_ns(run, every)
+    began_ns = seen.began_ns
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
         _write_table(table, folder / SERIES_TABLE)
     series = list(all_series(table))
+    counted = list(all_series(table.filter(pl.col("time_s") >= run.plan.warm_up_s))) if run.plan.warm_up_s else series
     flows: list[Flow] = [
         {
             **_flow_metrics(run, measured, began_ns),
@@ -130,10 +134,10 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: 
         }
         for measured, why in zip(seen.flows, seen.unreached, strict=True)
     ]
-    findings = [(analysis, analysis.judge(_evidence(run, name, seen, flows, began_ns))) for name, analysis in analyses.items()]
+    findings = [(analysis, analysis.judge(_evidence(run, name, seen, flows))) for name, analysis in analyses.items()]
     document = cast(
         "Metrics",
-        _metrics(run, seen, flows, series, began_ns) | {analysis.key: list(judged.entries) for analysis, judged in findings},
+        _metrics(run, seen, flows, counted) | {analysis.key: list(judged.entries) for analysis, judged in findings},
     )
     tables.write(folder, document, [(measured, seen.streams_of(measured)) for measured in seen.every], findings)
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(document), indent=1, allow_nan=False) + "\n")
@@ -166,9 +170,9 @@ def _write_table(table: pl.DataFrame, file: Path) -> None:
     durable.write(file, content.getvalue())
 
 
-def _began_ns(run: RunFolder, measured: list[Measured]) -> int:
+def _began_ns(run: RunFolder, measured: Sequence[Measured]) -> int:
     """Time 0 of the run: when the network's time began, or where nobody says so when the first frame was sent."""
-    firsts = [int(measured_flow.rows["sent_ns"][0]) for measured_flow in measured if not measured_flow.rows.is_empty()]
+    firsts = [int(measured_flow.every["sent_ns"][0]) for measured_flow in measured if not measured_flow.every.is_empty()]
     return run.began_ns if run.began_ns is not None else min(firsts, default=0)
 
 
@@ -188,14 +192,24 @@ def measure(run: RunFolder) -> Seen:
         rows, paths = frames.follow(flow, network, there.frames[at], here.frames[at], records, crossed, here.end_ns)
         measured.append(Measured(application, flow, paths, rows))
     others, left_out = conversations(run.plan, network, captures, records, seen)
-    found, further = streams({host: capture.segments for host, capture in captures.items()}, host_addresses(run.plan))
+    began_ns = _began_ns(run, [*measured, *(flow.measured for flow in others)])
+    if (from_ns := _counted_from_ns(run, began_ns)) is not None:
+        measured = [replace(flow, counted_from_ns=from_ns) for flow in measured]
+        others = [replace(flow, measured=replace(flow.measured, counted_from_ns=from_ns)) for flow in others]
     every = [*measured, *(flow.measured for flow in others)]
     questions = {host: capture.questions for host, capture in captures.items()}
-    why = [unreached(one.flow, run.plan, questions, records) if one.rows.is_empty() else None for one in measured]
-    return Seen(measured, why, others, left_out, measured_streams(found, every), further)
+    why = [unreached(one.flow, run.plan, questions, records) if one.every.is_empty() else None for one in measured]
+    segments = {host: capture.segments for host, capture in captures.items()}
+    found, further = streams(segments, host_addresses(run.plan), from_ns or 0)
+    return Seen(measured, why, others, left_out, measured_streams(found, every), further, began_ns)
 
 
-def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow], began_ns: int) -> Evidence:
+def _counted_from_ns(run: RunFolder, began_ns: int) -> int | None:
+    """The end of the warm-up, which is no later than what a column of times can hold; None where there is none."""
+    return min(began_ns + round(run.plan.warm_up_s * 1e9), 2**63 - 1) if run.plan.warm_up_s else None
+
+
+def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow]) -> Evidence:
     return Evidence(
         run.path,
         {entry.name: entry for entry in run.plan.traffic},
@@ -205,12 +219,13 @@ def _evidence(run: RunFolder, application: str, seen: Seen, flows: Sequence[Flow
             for measured_flow, figures in zip(seen.flows, flows, strict=True)
             if measured_flow.application.application == application
         ],
-        began_ns,
+        seen.began_ns,
+        run.plan.warm_up_s,
     )
 
 
-def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series], began_ns: int) -> Metrics:
-    alone = seen.alone
+def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]) -> Metrics:
+    alone, began_ns = seen.alone, seen.began_ns
     nodes = run.lab.get("nodes", [])
     counted = {netbox: statistics for netbox, statistics in run.statistics.items() if statistics is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
@@ -239,7 +254,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
         "tcp_left_out": seen.streams_left_out,
         "fairness": fairness_of(seen.streams, began_ns),
         "segments": list(_segments(alone)),
-        "queues": list(queues(counted)),
+        "queues": list(queues(counted, _statistics_later(run, began_ns))),
         "gaps": list(_gaps(alone)),
         "overhead_us": summary(metrics.overheads_us(alone)),
         "overhead_without_routers_us": summary(metrics.overheads_us(alone, routers=False)),
@@ -248,18 +263,29 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
         "switches": switches,
         "lateness_limit_us": run.plan.lateness_limit_s * 1e6,
         "began_ns": began_ns,
+        "warm_up_s": run.plan.warm_up_s,
         "events": events,
         "series": [time_series.summary() for time_series in series],
         **several,
     }
 
 
+def _statistics_later(run: RunFolder, began_ns: int) -> dict[str, list[Details]] | None:
+    """Of each netbox those that it took down after the warm-up; None where there is none."""
+    if not run.plan.warm_up_s:
+        return None
+    return {
+        name: [statistics for at_s, statistics in own.samples if at_s + own.offset_s(began_ns) >= run.plan.warm_up_s]
+        for name, own in run.journals.items()
+    }
+
+
 def _flow_metrics(run: RunFolder, measured: Measured, began_ns: int) -> MeasuredTold:
     """What is told of a flow and of a direction of a conversation alike."""
     return {
-        **metrics.flow_metrics(measured.flow, measured.rows),
+        **metrics.flow_metrics(measured),
         **metrics.path_metrics(measured.paths, measured.rows, began_ns),
-        "seconds": metrics.per_second(measured.rows, began_ns),
+        "seconds": metrics.per_second(measured.every, began_ns),
         **clock_error(run.machines, measured.flow),
     }
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from contracts.flow import ApplicationRecord, Direction
 from contracts.plan import TrafficPlan
 from contracts.run_files import DamagedRun
-from contracts.run_folder import FLOWS_FILE
-from contracts.shapes import OtherShape, Shape, shaped
+from contracts.run_folder import FLOWS_FILE, PLAN_FILE
+from contracts.shapes import OtherShape, Seconds, Shape, shaped
 from results.measure import Measure
 
 if TYPE_CHECKING:
@@ -47,6 +47,18 @@ class Evidence:
     flows: Sequence[MeasuredFlow]
     #: When the run's time began.
     began_ns: int
+    #: The run's warm-up: frames that were sent in it are not in `flows`, and an analysis leaves out what else happened in it.
+    warm_up_s: float = 0.0
+
+    def warm_up_of(self, record: ApplicationRecord) -> float:
+        """How long the warm-up goes on after an entry has started, in seconds; 0 where it is over by then. Raises DamagedRun."""
+        if not self.warm_up_s:
+            return 0.0
+        try:
+            start_s = shaped(self.planned[record.name].options.get("start", 0.0), Seconds)
+        except OtherShape as error:
+            raise DamagedRun(self.run / PLAN_FILE, f"traffic {record.name}: start: {error}") from None
+        return max(0.0, self.warm_up_s - start_s)
 
     def file(self, record: ApplicationRecord, name: str) -> str:
         """A file of the application, relative to the run folder."""

@@ -51,6 +51,8 @@ class Material:
 
     title: str
     description: str
+    #: What of the runs is in no figure, in words; empty where all is.
+    warm_up: str
     parameters: Sequence[Parameter]
     #: All runs, with `run`, `status` and `folder`; those that are invalid are not in the comparison.
     runs: pl.DataFrame
@@ -180,6 +182,7 @@ def _page(material: Material, folder: Path) -> Mapping[str, object]:
     return {
         "title": material.title,
         "description": material.description,
+        "warm_up": material.warm_up,
         "parameters": material.parameters,
         "counted": counted,
         "status": "invalid" if counted["invalid"] else "degraded" if counted["degraded"] or material.problems else "valid",

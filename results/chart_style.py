@@ -33,6 +33,12 @@ def panels(number: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, [figure.add_subplot(1, number, at + 1) for at in range(number)]
 
 
+def shade_warm_up(axes: Axes, until_s: float) -> None:
+    """From 0 on along the axis of time; nothing where there is no warm-up."""
+    if until_s > 0:
+        axes.axvspan(0, until_s, color="#66727e", alpha=0.16, linewidth=0)
+
+
 def make_logarithmic(axes: Axes, axis_name: Literal["x", "y"]) -> None:
     """Equal steps for equal ratios along one axis, which has its data already, with plain numbers, few of them."""
     (axes.set_xscale if axis_name == "x" else axes.set_yscale)("log")

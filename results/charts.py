@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from contracts.errors import printable
-from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels
+from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels, shade_warm_up
 from results.counters import Series
 from results.metrics_document import LatenessOfNetbox, Outage, Seconds, Summary
 from results.statistics import Values
@@ -136,10 +136,11 @@ def _thinned(ordered: Values) -> Values:
 
 
 @rc_context(STYLE)
-def time_line(marks: Sequence[Mark], end_s: float) -> str:
-    """A lane for each place where something happened."""
+def time_line(marks: Sequence[Mark], end_s: float, warm_up_s: float = 0.0) -> str:
+    """A lane for each place where something happened. Here and below the warm-up is shaded."""
     lanes = list(dict.fromkeys(mark.lane for mark in sorted(marks, key=lambda mark: mark.lane not in ("traffic", "wires"))))
     figure, (axis,) = panels(1, 0.75 + 0.42 * len(lanes))
+    shade_warm_up(axis, min(warm_up_s, end_s))
     for at, lane in enumerate(lanes):
         last = -end_s
         for mark in (mark for mark in marks if mark.lane == lane):
@@ -157,7 +158,7 @@ def time_line(marks: Sequence[Mark], end_s: float) -> str:
 
 
 @rc_context(STYLE)
-def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], end_s: float) -> str:
+def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], end_s: float, warm_up_s: float = 0.0) -> str:
     """Delay of each frame, goodput and loss of each second, one column a direction; outages shaded, events numbered."""
     lossy = any(any(flow.seconds["loss_ratio"]) for flow in directions)
     heights = [2.3, 1.4, *([1.1] if lossy else [])]
@@ -179,6 +180,7 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
             axis.bar(seconds + 0.5, shares, width=1.0, color=_OUTAGE, alpha=0.7)
             axis.set(ylabel="lost (%)", ylim=(0, max(float(shares.max()) * 1.15, 1.0)))
         for axis in grid[:, column]:
+            shade_warm_up(axis, min(warm_up_s, end_s))
             for outage in flow.outages:
                 begin = outage["begin_s"]
                 axis.axvspan(begin, begin + outage["duration_ms"] / 1e3, color=_OUTAGE, alpha=0.12, linewidth=0)
@@ -188,7 +190,7 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
 
 
 @rc_context(STYLE | {"font.size": 8.5, "axes.titlesize": 9.0})
-def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> str:
+def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: float, warm_up_s: float = 0.0) -> str:
     """A small panel for each statistic of a netbox, a line for each station in it; counters are shown as growth per second."""
     names = list(dict.fromkeys(line.name for line in series))[:MOST_PANELS]
     stations = list(dict.fromkeys(line.station for line in series))
@@ -208,6 +210,7 @@ def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: floa
         axis.set(title=f"{title}, per s" if shown[0].kind == "counter" else title, xlim=(0, end_s))
         if max(abs(limit) for limit in axis.get_ylim()) >= _MANY:
             axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+        shade_warm_up(axis, min(warm_up_s, end_s))
         _draw_marks(axis, marks, numbers=False, end_s=end_s)
     for axis in [grid[ceil((len(names) - column) / _COLUMNS) - 1, column] for column in range(columns)]:
         axis.set_xlabel("s")

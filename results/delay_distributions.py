@@ -14,6 +14,7 @@ from results.chart_style import PALETTE
 from results.comparison import Comparison, are_crossed
 from results.parameter_axis import Axis, words
 from results.plot import Line, Panel, Plot
+from results.run_folder import WARM_UP
 from results.runs import Runs
 
 #: Of the delays of a flow.
@@ -93,8 +94,11 @@ def _fewer(runs: Runs, flows: pl.DataFrame) -> tuple[Runs, list[str]]:
 def _counted(runs: Runs, flows: pl.DataFrame, scales: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """`frames` in each `bin` of a flow, by the values of these axes."""
     frames = runs.frames
-    if "received_ns" not in frames.collect_schema():
+    there = frames.collect_schema()
+    if "received_ns" not in there:
         return pl.DataFrame()
+    if WARM_UP in there:
+        frames = frames.filter(~pl.col(WARM_UP).fill_null(False))
     delay_ms = (pl.col("received_ns") - pl.col("sent_ns")) / 1e6
     even = (delay_ms - pl.col("low_ms")) / (pl.col("high_ms") - pl.col("low_ms"))
     ratio = (delay_ms / pl.col("low_ms")).log() / (pl.col("high_ms") / pl.col("low_ms")).log()

@@ -59,11 +59,11 @@ def over_time(streams: Sequence[Stream], began_ns: int) -> FairnessOverTime | No
 
 
 def _span_ns(stream: Stream) -> tuple[int, int]:
-    """From the first byte's sending to the last that is known of its data."""
+    """From the first byte's sending, or since the warm-up, to the last that is known of its data."""
     assert stream.sender is not None
     assert stream.delivered is not None
     arrivals = stream.delivered.times_ns
-    return stream.sender.first_ns, max(stream.sender.last_ns, int(arrivals[-1]) if arrivals.size else 0)
+    return stream.sender.since_ns, max(stream.sender.last_ns, int(arrivals[-1]) if arrivals.size else 0)
 
 
 def _active(stream: Stream, span: tuple[int, int], edges: Numbers) -> Flags:

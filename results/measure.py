@@ -104,4 +104,5 @@ OF_OTHERS: Final = (
     Measure("lateness_missed", "", "frames and events later than the limit", "lower", "netbox"),
     *_statistics("overhead_us", "us", "time of a frame outside of the netboxes", _SUMMARY, "lower", "run"),
     Measure("packets_left_out", "", "packets at hosts that belong to no flow and no conversation", None, "run"),
+    Measure("warm_up_s", "s", "what was sent in it, from the beginning of the run, is in no figure", None, "run"),
 )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from contracts import statistics
-from contracts.flow import Direction, Flow
+from contracts.flow import Direction
 from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
 from results.metrics_document import (
@@ -73,8 +73,9 @@ def losses(rows: pl.DataFrame) -> list[Loss]:
     return [{"at": row["lost_at"], "why": row["lost_why"], "frames": row["frames"]} for row in counted.iter_rows(named=True)]
 
 
-def flow_metrics(flow: Flow, rows: pl.DataFrame) -> FlowFigures:
+def flow_metrics(measured: Measured) -> FlowFigures:
     """An entry of `flows`. What cannot be told is None, and `reason` says why."""
+    flow, rows = measured.flow, measured.rows
     received = int(rows["received_ns"].is_not_null().sum())
     delay, jitter = summary(delays_ms(rows)), summary(jitter_ms(rows, flow.rtp_clock_hz))
     return {
@@ -84,13 +85,14 @@ def flow_metrics(flow: Flow, rows: pl.DataFrame) -> FlowFigures:
         "source": flow.source,
         "destination": flow.destination,
         "packets": rows.height,
+        "warm_up_packets": measured.in_warm_up,
         "received": received,
         "loss_ratio": 1.0 - received / rows.height if rows.height else None,
         "losses": losses(rows),
         "goodput_kbps": goodput_kbps(rows),
         "one_way_delay_ms": delay,
         "jitter_ms": jitter,
-        "reason": _missing(rows.height, received),
+        "reason": _missing(measured, received),
     }
 
 
@@ -271,9 +273,11 @@ def _difference(rows: pl.DataFrame, before: str, after: str) -> Values:
     return rows.select((pl.col(after) - pl.col(before)).alias("ns"))["ns"].drop_nulls().to_numpy().astype(float)
 
 
-def _missing(sent: int, received: int) -> str | None:
-    if sent == 0:
+def _missing(measured: Measured, received: int) -> str | None:
+    if measured.every.is_empty():
         return "no frame of this flow was sent"
+    if measured.rows.is_empty():
+        return "no frame of this flow was sent after the warm-up"
     if received == 0:
         return "no frame of this flow arrived"
     return None if received > 1 else "one frame is too few for jitter and goodput"

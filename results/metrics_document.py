@@ -56,6 +56,8 @@ class FlowFigures(TypedDict):
     source: str
     destination: str
     packets: int
+    #: Those that were sent in the warm-up, which are not among `packets` nor in any other figure.
+    warm_up_packets: int
     received: int
     loss_ratio: float | None
     #: Most frequent first.
@@ -91,7 +93,7 @@ class PathFigures(TypedDict):
 
 
 class Seconds(TypedDict):
-    """A flow second by second: lists of equal length; second n is from n to n + 1 s after the run began."""
+    """A flow second by second, also in the warm-up: lists of equal length; second n is from n to n + 1 s after the run began."""
 
     second: list[int]
     sent: list[int]
@@ -257,17 +259,21 @@ class Fairness(TypedDict):
 
 
 class Queue(TypedDict):
-    """How many packets waited in a queue of a netbox, over time; `empty` is a share of the time."""
+    """How many packets waited in a queue of a netbox, over time; `empty` is a share of the time.
+
+    What cannot be told is null, and `reason` says why.
+    """
 
     netbox: str
     station: str | None
     queue: str
-    mean: float
-    p50: int
-    p90: int
-    p99: int
-    max: int
-    empty: float
+    mean: float | None
+    p50: int | None
+    p90: int | None
+    p99: int | None
+    max: int | None
+    empty: float | None
+    reason: str | None
 
 
 class Segment(TypedDict):
@@ -507,6 +513,8 @@ class Metrics(SeveralMachines):
     lateness_limit_us: float
     #: CLOCK_REALTIME.
     began_ns: int
+    #: Seconds since then: what was sent in them is in no figure, but those of the testbed (docs/measuring.md, "Warm-up").
+    warm_up_s: float
     events: list[Event]
     series: list[Constant | Gauge | Counter]
 

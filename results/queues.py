@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -23,28 +25,93 @@ class _Length(TypedDict):
     empty: Measure
 
 
-def queues(counted: Mapping[str, NetboxStatistics]) -> Iterator[Queue]:
-    """Those of each netbox: of its segment, then of its stations."""
+class _Counted(TypedDict):
+    """What a queue tells of its length since its netbox began to count."""
+
+    length: _Length
+    #: For how long it had each class of lengths.
+    length_s: NotRequired[list[Measure]]
+
+
+class _Figures(TypedDict):
+    """Those of a queue in metrics.json."""
+
+    mean: float | None
+    p50: int | None
+    p90: int | None
+    p99: int | None
+    max: int | None
+    empty: float | None
+    reason: str | None
+
+
+#: By station (None: the segment) and name.
+_Queues = Mapping[tuple[str | None, str], _Counted]
+
+_NOT_CUT: Final = "percentiles and most are counted over the whole run, with the warm-up, so they are not told"
+_UNKNOWN: Final = "its netbox took down no statistics of it after the warm-up, so its share cannot be taken off"
+
+
+def queues(counted: Mapping[str, NetboxStatistics], later: Mapping[str, Sequence[Details]] | None = None) -> Iterator[Queue]:
+    """Those of each netbox: of its segment, then of its stations.
+
+    `later` are, of a run with a warm-up, each netbox's statistics as it took them down since then (results.journal).
+    """
     for netbox, statistics in counted.items():
-        stations = statistics["segment"].get("stations")
-        yield from _of(netbox, None, {name: part for name, part in statistics["segment"].items() if name != "stations"})
-        for station, own in stations.items() if isinstance(stations, Mapping) else ():
-            yield from _of(netbox, station, own)
+        samples = None if later is None else [dict(_found(sample)) for sample in later.get(netbox, ())]
+        for (station, name), own in _found(statistics["segment"]):
+            figures = _whole(own) if samples is None else _later(own, (station, name), samples)
+            yield {"netbox": netbox, "station": station, "queue": name, **figures}
 
 
-def _of(netbox: str, station: str | None, part: Details) -> Iterator[Queue]:
-    for queue, length in _lengths(part):
-        yield {"netbox": netbox, "station": station, "queue": queue, **length}
+def _whole(counted: _Counted) -> _Figures:
+    return {**counted["length"], "reason": None}
 
 
-def _lengths(part: object, within: tuple[str, ...] = ()) -> Iterator[tuple[str, _Length]]:
+def _later(counted: _Counted, queue: tuple[str | None, str], samples: Sequence[_Queues]) -> _Figures:
+    """Since the first of the samples. All of a queue that began later, or whose netbox began anew, is since then."""
+    if samples and queue not in samples[0]:
+        return _whole(counted)
+    course = [*(sample[queue] for sample in samples if queue in sample), counted]
+    times_s = [sum(one.get("length_s", ())) for one in course]
+    if any(after < before for before, after in pairwise(times_s)):
+        return _whole(counted)
+    before_s, until_s = times_s[0], times_s[-1]
+    if until_s <= before_s:
+        return {"mean": None, "p50": None, "p90": None, "p99": None, "max": None, "empty": None, "reason": _UNKNOWN}
+    before, until = course[0]["length"], counted["length"]
+
+    def since(first: float, last: float) -> float:
+        return max(0.0, (last * until_s - first * before_s) / (until_s - before_s))
+
+    return {
+        "mean": since(before["mean"], until["mean"]),
+        "p50": None,
+        "p90": None,
+        "p99": None,
+        "max": None,
+        "empty": min(1.0, since(before["empty"], until["empty"])),
+        "reason": _NOT_CUT,
+    }
+
+
+def _found(segment: Details) -> Iterator[tuple[tuple[str | None, str], _Counted]]:
+    stations = segment.get("stations")
+    for name, counted in _counted({name: part for name, part in segment.items() if name != "stations"}):
+        yield (None, name), counted
+    for station, own in stations.items() if isinstance(stations, Mapping) else ():
+        for name, counted in _counted(own):
+            yield (station, name), counted
+
+
+def _counted(part: object, within: tuple[str, ...] = ()) -> Iterator[tuple[str, _Counted]]:
     """By the names of queues, with dots where they are nested. What has another shape is no queue's."""
     for name, content in _named(part):
         if name != "length":
-            yield from _lengths(content, (*within, name))
+            yield from _counted(content, (*within, name))
             continue
         try:
-            yield ".".join(within), shaped(content, _Length)
+            yield ".".join(within), shaped(part, _Counted)
         except OtherShape:
             continue
 

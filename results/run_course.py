@@ -60,15 +60,16 @@ def course(measured: Sequence[Measured], series: Sequence[Series], document: Met
     listed = _listed(document["events"])
     marks = [Mark(number, event["time_s"], _lane(event), event["by_run"]) for number, event in enumerate(listed, 1)]
     end_s = _end_s(series, document)
+    warm_up_s = document["warm_up_s"]
     telling = [mark for mark in marks if not (mark.lane == "traffic" and mark.time_s < 1.0)]
     drawn = telling if len(telling) <= _MOST_MARKED else [mark for mark in telling if mark.by_run][:_MOST_MARKED]
     return {
         "listed_events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
         "events_left_out": len(document["events"]) - len(listed),
-        "time_line": charts.time_line(marks, end_s) if marks else None,
+        "time_line": charts.time_line(marks, end_s, warm_up_s) if marks else None,
         "over_time": dict(_flows(measured, document, drawn, end_s)),
         "outages": list(_outages(document["flows"])),
-        "netbox_series": list(_netboxes(series, drawn, end_s)),
+        "netbox_series": list(_netboxes(series, drawn, end_s, warm_up_s)),
     }
 
 
@@ -98,19 +99,19 @@ def _flows(measured: Sequence[Measured], document: Metrics, marks: Sequence[Mark
             _over_time(measured_flow, figures, seconds, document["began_ns"])
             for measured_flow in measured
             if measured_flow.flow.name == name
-            and (figures := figures_of[name, measured_flow.flow.direction])["received"] > 1
-            and (seconds := figures["seconds"]) is not None
+            and measured_flow.every["received_ns"].count() > 1
+            and (seconds := (figures := figures_of[name, measured_flow.flow.direction])["seconds"]) is not None
         ]
         if directions:
-            yield name, charts.flow_over_time(directions, marks, end_s)
+            yield name, charts.flow_over_time(directions, marks, end_s, document["warm_up_s"])
 
 
 def _over_time(measured: Measured, figures: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
-    arrived = measured.rows.filter(pl.col("received_ns").is_not_null())
+    arrived = measured.every.filter(pl.col("received_ns").is_not_null())
     return FlowOverTime(
         measured.flow.direction,
         times_s=(arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9,
-        delays_ms=metrics.delays_ms(measured.rows),
+        delays_ms=metrics.delays_ms(measured.every),
         seconds=seconds,
         outages=figures["outages"]["list"] if figures["outages"] else (),
     )
@@ -122,7 +123,7 @@ def _outages(flows: Sequence[Flow]) -> Iterator[OutageOfFlow]:
             yield {"flow": flow["name"], "direction": flow["direction"], **outage}
 
 
-def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[NetboxCourse]:
+def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float, warm_up_s: float) -> Iterator[NetboxCourse]:
     for netbox in dict.fromkeys(statistic.netbox for statistic in series):
         own = [statistic for statistic in series if statistic.netbox == netbox]
         moving = [statistic for statistic in own if statistic.kind != "constant" and statistic.times_s.size > 2]
@@ -130,7 +131,7 @@ def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> 
         shown = [mark for mark in marks if mark.lane in (netbox, "wires")]
         yield NetboxCourse(
             netbox,
-            chart=charts.small_multiples(moving, shown, end_s) if moving else None,
+            chart=charts.small_multiples(moving, shown, end_s, warm_up_s) if moving else None,
             constant=_constants(own),
             left_out=names[charts.MOST_PANELS :],
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -42,6 +42,10 @@ from results.machines import Machines
 from results.segments import Segments
 
 _COUNTS: Final = f"captures/{COUNTS_FILE}"
+#: As of `--duration`: a year.
+_LONGEST_S: Final = 365 * 86_400.0
+#: A column of frames.parquet of a run with a warm-up: the frame was sent in it.
+WARM_UP: Final = "warm_up"
 
 
 class NoRun(WrongInput):
@@ -87,6 +91,8 @@ class RunFolder:
                     netbox_configuration(node)
                 except OtherShape as error:
                     raise DamagedRun(self.path / PLAN_FILE, f"node {node.name}: {error}") from None
+        if not 0.0 <= plan.warm_up_s <= _LONGEST_S:
+            raise DamagedRun(self.path / PLAN_FILE, f"warm_up_s: {plan.warm_up_s} is no part of a run")
         return plan
 
     @cached_property
@@ -245,7 +251,24 @@ class Measured:
     application: ApplicationRecord
     flow: Flow
     paths: tuple[FlowPath, ...]
-    rows: pl.DataFrame
+    #: All frames.
+    every: pl.DataFrame
+    #: CLOCK_REALTIME at the end of the warm-up; None where there is none.
+    counted_from_ns: int | None = None
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The frames that figures are of: those that were not sent in the warm-up."""
+        return self.every if self.counted_from_ns is None else self.every.filter(pl.col("sent_ns") >= self.counted_from_ns)
+
+    @property
+    def in_warm_up(self) -> int:
+        """How many frames were sent in the warm-up."""
+        return self.every.height - self.rows.height
+
+    def whole(self) -> Measured:
+        """The same without a warm-up."""
+        return replace(self, counted_from_ns=None)
 
     def by_path(self) -> Iterator[tuple[FlowPath, pl.DataFrame]]:
         """The paths with the frames of each, lost ones too, from the path of the first frame on."""
@@ -253,6 +276,8 @@ class Measured:
             yield self.paths[rows["path"][0]], rows
 
     def table(self) -> pl.DataFrame:
-        """The frames, and in `path` the netboxes of each one's path in words."""
+        """All frames; `path` is in words, `warm_up`, if there is one, says which were sent in it."""
         names = pl.Series([", ".join(path.netboxes) for path in self.paths], dtype=pl.String)
-        return self.rows.with_columns(path=names.gather(self.rows["path"]))
+        table = self.every.with_columns(path=names.gather(self.every["path"]))
+        from_ns = self.counted_from_ns
+        return table if from_ns is None else table.with_columns((pl.col("sent_ns") < from_ns).alias(WARM_UP))

@@ -23,6 +23,7 @@ from contracts.errors import NetBoxITError, WrongInput, listed, printable
 from contracts.run_folder import FLOWS_TABLE, FRAMES_TABLE, MEASURES_TABLE, METRICS_FILE, SERIES_TABLE
 from contracts.shapes import OtherShape, parsed
 from results import frames, journal
+from results.run_folder import WARM_UP
 from results.stored_runs import Problem, StoredRun, Unreadable, stored_runs
 from results.tables import FLOW_COLUMNS, FLOWS, IDENTITY, MEASURE_COLUMNS, MEASURES, TAKEN
 
@@ -45,7 +46,7 @@ _MORE_OF_INDEX: Final = {"attempt": pl.Int64, "digest": pl.String, "took_s": pl.
 #: By which flows are selected.
 _OF_FLOW: Final = ("flow", "direction", "kind", "protocol", "traffic", "application", "source", "destination", "dscp")
 #: Columns of all tables: a parameter of such a name is `parameter_NAME`.
-_COLUMNS: Final = {*TAKEN, *MEASURE_COLUMNS, *frames.COLUMNS, *journal.SERIES, "folder"}
+_COLUMNS: Final = {*TAKEN, *MEASURE_COLUMNS, *frames.COLUMNS, WARM_UP, *journal.SERIES, "folder"}
 _STATUSES: Final = ("valid", "degraded", "invalid")
 
 
@@ -172,7 +173,8 @@ class Runs:
     def frames(self) -> pl.LazyFrame:
         """A row for each run and frame of a flow: `frames.parquet` of the runs, which is read when the frame is collected.
 
-        Columns that belong to a netbox (`in_ns.NETBOX`) are null where a run or a path does not have it.
+        Columns that belong to a netbox (`in_ns.NETBOX`) are null where a run or a path does not have it. Of runs with a warm-up
+        `warm_up` says which frames were sent in it, and are in no figure.
         """
         flows = self._store.flows
         sent = flows.filter(pl.col("packets") > 0) if "packets" in flows.columns else flows

@@ -168,7 +168,7 @@ def _of_streams(streams: Sequence[Stream]) -> _Values:
     all_sent, all_arrived = len(senders) == len(streams), len(arrived) == len(streams)
     delivered = sum(int(own.bytes[-1]) for own in arrived if own.bytes.size)
     ends = [int(own.times_ns[-1]) for own in arrived if own.times_ns.size]
-    took_s = (max(ends) - min(own.first_ns for own in senders)) / 1e9 if all_sent and all_arrived and ends else None
+    took_s = (max(ends) - min(own.since_ns for own in senders)) / 1e9 if all_sent and all_arrived and ends else None
     sent = sum(own.bytes - own.unseen_bytes + own.retransmitted_bytes for own in senders)
     reorderings = [stream.reordering for stream in streams if stream.reordering is not None]
     segments = sum(own.segments for own in reorderings)
@@ -219,7 +219,14 @@ def _of_others(document: Metrics) -> Iterator[tuple[_Row, _Values]]:
         )
     for netbox, late in document["lateness_us"].items():
         yield {"netbox": netbox}, {**_statistics("lateness_us", late), "lateness_missed": late["missed"]}
-    yield {}, {**_statistics("overhead_us", document["overhead_us"]), "packets_left_out": document["packets_left_out"]}
+    yield (
+        {},
+        {
+            **_statistics("overhead_us", document["overhead_us"]),
+            "packets_left_out": document["packets_left_out"],
+            "warm_up_s": document["warm_up_s"] or None,
+        },
+    )
 
 
 def _of_entries(found: Sequence[MeasuredValues]) -> Iterator[tuple[_Row, _Values]]:

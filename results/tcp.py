@@ -2,8 +2,8 @@
 """TCP as captures show it: what of each connection's data was sent again, how long it was on its way, what came in what order.
 
 A stream is the data of one direction of a connection. What its sender did is seen at the sender's host, what arrived at the
-receiver's. A host whose captures do not have the stream says nothing of it: figures that need it are None. docs/measuring.md
-("TCP") has the definitions.
+receiver's. A host whose captures do not have the stream says nothing of it: figures that need it are None. Of a run with a
+warm-up, figures are of what was sent after it. docs/measuring.md ("TCP") has the definitions.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ class Delivered(NamedTuple):
 
 @dataclass(frozen=True)
 class AtSender:
-    """What the sender's host saw. Numbers count from the first byte of data that it saw sent."""
+    """What the sender's host saw."""
 
+    #: When the first byte of data was sent, and from when on the stream counts: later where it began in the warm-up.
     first_ns: int
+    since_ns: int
     last_ns: int
     #: Bytes that were sent, each once; those that were sent although no segment with them was captured are in `unseen_bytes`.
     bytes: int
@@ -87,7 +89,8 @@ class Stream:
     destination: str | None
     #: How the connection ended, as far as captures show.
     ended: Literal["fin", "reset", "open"]
-    #: Of the SYN and its answer, at the host that began; None where they were not captured, or sent more than once.
+    #: Of the SYN and its answer, at the host that began; None where they were not captured, sent more than once, or sent in the
+    #: warm-up.
     syn_rtt_ms: float | None
     #: That the receiver announced in its SYN.
     mss: int | None
@@ -97,41 +100,55 @@ class Stream:
     delivered: Delivered | None
     #: Bytes that arrived more than once.
     repeated_bytes: int | None
+    #: The connection, or this data of it, began in the warm-up.
+    opened_in_warm_up: bool = False
+    begun_in_warm_up: bool = False
 
     @property
     def goodput_kbps(self) -> float | None:
-        """Bytes that arrived in order, per time from when the first one was sent."""
+        """Bytes that arrived in order, per time from when the first one was sent, or since the warm-up."""
         if self.sender is None or self.delivered is None or not self.delivered.bytes.size:
             return None
-        took_ns = int(self.delivered.times_ns[-1]) - self.sender.first_ns
+        took_ns = int(self.delivered.times_ns[-1]) - self.sender.since_ns
         return int(self.delivered.bytes[-1]) * 8e6 / took_ns if took_ns > 0 else None
 
     @property
     def completion_s(self) -> float | None:
-        """From when the first byte was sent until all that were sent had arrived; None where not all did."""
-        if self.sender is None or self.delivered is None or not self.delivered.bytes.size:
+        """From when the first byte was sent until all that were sent had arrived; None where not all did, or in the warm-up."""
+        if self.sender is None or self.delivered is None or not self.delivered.bytes.size or self.begun_in_warm_up:
             return None
         took_ns = int(self.delivered.times_ns[-1]) - self.sender.first_ns
         return took_ns / 1e9 if self.delivered.bytes[-1] >= self.sender.bytes else None
 
 
-def streams(captures: Mapping[str, Segments], hosts: Mapping[str, str]) -> tuple[list[Stream], int]:
+def streams(captures: Mapping[str, Segments], hosts: Mapping[str, str], from_ns: int = 0) -> tuple[list[Stream], int]:
     """Those of a run, by the bytes that they carried, the most first, and how many more there were (`MOST`).
 
-    `captures` are those of the hosts, by name; `hosts` has the host of each address.
+    `captures` are those of the hosts, by name; `hosts` has the host of each address. What was sent before `from_ns`, in the
+    warm-up, does not count, and a stream that sent nothing later is none.
     """
     points: dict[tuple[Ends, int], dict[str, _Point]] = {}
     for host, segments in captures.items():
         for point in _points(segments):
             for ends in point.with_data():
                 points.setdefault((ends, point.earlier), {})[host] = point
-    carried = {key: max(point.data_bytes(key[0]) for point in seen.values()) for key, seen in points.items()}
+    carried = {
+        key: max(point.data_bytes(key[0], from_ns) for point in seen.values())
+        for key, seen in points.items()
+        if _counts(key[0], seen, hosts, from_ns)
+    }
     largest = sorted(carried, key=lambda key: (-carried[key], key))
     found = [
-        _stream(ends, earlier, hosts.get(ends.source), hosts.get(ends.destination), points[ends, earlier])
+        _stream(ends, earlier, hosts.get(ends.source), hosts.get(ends.destination), points[ends, earlier], from_ns)
         for ends, earlier in largest[:MOST]
     ]
     return found, max(0, len(largest) - MOST)
+
+
+def _counts(ends: Ends, seen: Mapping[str, _Point], hosts: Mapping[str, str], from_ns: int) -> bool:
+    """Whether data was sent after the warm-up: as the sender's host saw it, or another one where that did not."""
+    there = seen.get(hosts.get(ends.source, ""))
+    return any(point.data_bytes(ends, from_ns) for point in ([there] if there else seen.values()))
 
 
 def delivered(begin: Numbers, end: Numbers, times_ns: Numbers) -> Delivered:
@@ -174,8 +191,8 @@ class _Point:
             if self.data_bytes(ends):
                 yield ends
 
-    def data_bytes(self, ends: Ends) -> int:
-        return int(self.payload[self.sent_by(ends)].sum())
+    def data_bytes(self, ends: Ends, from_ns: int = 0) -> int:
+        return int(self.payload[self.sent_by(ends) & (self.times_ns >= from_ns)].sum())
 
     def has(self, flag: int) -> Flags:
         return (self.flags & flag) > 0
@@ -236,7 +253,9 @@ def _back(ends: Ends) -> Ends:
     return Ends(ends.destination, ends.destination_port, ends.source, ends.source_port)
 
 
-def _stream(ends: Ends, earlier: int, source: str | None, destination: str | None, seen: Mapping[str, _Point]) -> Stream:
+def _stream(
+    ends: Ends, earlier: int, source: str | None, destination: str | None, seen: Mapping[str, _Point], from_ns: int
+) -> Stream:
     there = seen.get(source) if source else None
     here = seen.get(destination) if destination else None
     points = [point for point in (there, here) if point is not None]
@@ -244,19 +263,36 @@ def _stream(ends: Ends, earlier: int, source: str | None, destination: str | Non
     arrived = None if here is None else _data(here, ends, base)
     sent = None if there is None else _data(there, ends, base)
     progress = None if arrived is None else delivered(arrived.begin, arrived.end, here.times_ns[arrived.places])  # type: ignore[union-attr]
+    first_ns = min((data.times_ns[0] for data in (sent, arrived) if data is not None), default=from_ns)
     return Stream(
         ends,
         earlier,
         source,
         destination,
         ended=max((point.ended for point in points), key=("open", "fin", "reset").index, default="open"),
-        syn_rtt_ms=next((rtt for point in points if (rtt := _syn_rtt_ms(point, ends, point is there)) is not None), None),
+        syn_rtt_ms=next(
+            (rtt for point in points if (rtt := _syn_rtt_ms(point, ends, point is there, from_ns)) is not None), None
+        ),
         mss=next((mss for point in points if (mss := _mss(point, _back(ends))) is not None), None),
-        sender=None if there is None or sent is None else _at_sender(there, ends, sent),
-        reordering=None if sent is None or arrived is None else _reordering(sent, arrived),
-        delivered=progress,
-        repeated_bytes=None if arrived is None or progress is None else _repeated(arrived),
+        sender=None if there is None or sent is None else _at_sender(there, ends, sent, from_ns),
+        reordering=None if sent is None or arrived is None else _reordering(sent, arrived, from_ns),
+        delivered=None if arrived is None or progress is None else _sent_later(progress, sent, arrived, from_ns),
+        repeated_bytes=None if arrived is None or progress is None else _repeated(arrived, from_ns),
+        opened_in_warm_up=any(point.times_ns[0] < from_ns for point in points),
+        begun_in_warm_up=bool(first_ns < from_ns),
     )
+
+
+def _sent_later(progress: Delivered, sent: _Data | None, arrived: _Data, from_ns: int) -> Delivered:
+    """Of the bytes that arrived in order those that were sent after the warm-up; that arrived then, if nobody saw them sent."""
+    before = _sent_before(arrived if sent is None else sent, from_ns)
+    later = progress.bytes > before
+    return Delivered(progress.times_ns[later], progress.bytes[later] - before)
+
+
+def _sent_before(data: _Data, from_ns: int) -> int:
+    """The highest byte that was sent, or arrived, before then."""
+    return int(data.end[data.times_ns < from_ns].max(initial=0))
 
 
 @dataclass(frozen=True)
@@ -312,7 +348,7 @@ def _nearest(steps: Numbers) -> Numbers:
     return (steps + 2**31) % 2**32 - 2**31
 
 
-def _at_sender(point: _Point, ends: Ends, data: _Data) -> AtSender:
+def _at_sender(point: _Point, ends: Ends, data: _Data, from_ns: int) -> AtSender:
     back = _back(ends)
     base = _first_byte(point, ends)
     acks, ack_numbers = _acknowledgements(point, back, base)
@@ -323,19 +359,21 @@ def _at_sender(point: _Point, ends: Ends, data: _Data) -> AtSender:
     again = np.where(probes, 0, np.clip(np.minimum(data.end, before) - data.begin, 0, None))
     is_new = data.end > before
     unseen = np.clip(data.begin - before, 0, None)
-    flight, flight_ns, duplicates = _flight(point, data, acks, ack_numbers, back)
-    window, window_ns = _window(point, back, acks)
+    flight, flight_ns, duplicates = _flight(point, data, acks, ack_numbers, back, from_ns)
+    window, window_ns = _window(point, back, acks, from_ns)
+    counts = data.times_ns >= from_ns
     return AtSender(
         first_ns=int(data.times_ns[0]),
+        since_ns=max(int(data.times_ns[0]), from_ns),
         last_ns=int(data.times_ns[-1]),
-        bytes=int(data.end.max()),
-        unseen_bytes=int(unseen.sum()),
-        segments=int(data.places.size - probes.sum()),
-        largest_segment=int((data.end - data.begin).max()),
-        retransmissions=int((again > 0).sum()),
-        retransmitted_bytes=int(again.sum()),
+        bytes=int(data.end.max()) - _sent_before(data, from_ns),
+        unseen_bytes=int(unseen[counts].sum()),
+        segments=int(counts.sum() - probes[counts].sum()),
+        largest_segment=int((data.end - data.begin)[counts].max(initial=0)),
+        retransmissions=int((again[counts] > 0).sum()),
+        retransmitted_bytes=int(again[counts].sum()),
         duplicate_acks=duplicates,
-        rtt_ms=_rtt_ms(data, is_new, again, point.times_ns[acks], ack_numbers),
+        rtt_ms=_rtt_ms(data, is_new, again, point.times_ns[acks], ack_numbers, from_ns),
         in_flight=flight,
         in_flight_ns=flight_ns,
         window=window,
@@ -361,8 +399,8 @@ def _latest_at(places: Numbers, values: Numbers, at: Numbers) -> Numbers:
     return highest[np.searchsorted(places, at)]
 
 
-def _rtt_ms(data: _Data, is_new: Flags, again: Numbers, acked_ns: Numbers, ack_numbers: Numbers) -> Values:
-    """One for each acknowledgement of data, of the latest segment that it acknowledges.
+def _rtt_ms(data: _Data, is_new: Flags, again: Numbers, acked_ns: Numbers, ack_numbers: Numbers, from_ns: int) -> Values:
+    """One for each acknowledgement of data, of the latest segment that it acknowledges, if that was sent after the warm-up.
 
     None where a part of what it acknowledges was sent more than once: which of them arrived is not known (Karn and Partridge,
     "Improving Round-Trip Time Estimates in Reliable Transport Protocols", 1987; RFC 6298, 3).
@@ -377,7 +415,7 @@ def _rtt_ms(data: _Data, is_new: Flags, again: Numbers, acked_ns: Numbers, ack_n
     starts, stops = _merged(data.begin[again > 0], (data.begin + again)[again > 0])
     doubtful = np.searchsorted(starts, high) > np.searchsorted(stops, low, side="right")
     # Beyond the last byte only a FIN is acknowledged.
-    sound = ~doubtful & (end[latest] > low) & (sent_ns[latest] <= now_ns)
+    sound = ~doubtful & (end[latest] > low) & (sent_ns[latest] <= now_ns) & (sent_ns[latest] >= from_ns)
     return (now_ns - sent_ns[latest])[sound] / 1e6
 
 
@@ -391,7 +429,9 @@ def _merged(begin: Numbers, end: Numbers) -> tuple[Numbers, Numbers]:
     return begin[np.concatenate([[0], apart + 1])], reach[np.concatenate([apart, [begin.size - 1]])]
 
 
-def _flight(point: _Point, data: _Data, acks: Numbers, ack_numbers: Numbers, back: Ends) -> tuple[Numbers, Numbers, int]:
+def _flight(
+    point: _Point, data: _Data, acks: Numbers, ack_numbers: Numbers, back: Ends, from_ns: int
+) -> tuple[Numbers, Numbers, int]:
     """Unacknowledged bytes from the first data on, the time of each amount, and how many acknowledgements were duplicates."""
     size = point.times_ns.size
     sent, acked = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -402,25 +442,32 @@ def _flight(point: _Point, data: _Data, acks: Numbers, ack_numbers: Numbers, bac
     highest = _highest_before(ack_numbers, -1)
     same_window = np.diff(point.window[acks], prepend=-1) == 0
     bare = (point.payload[acks] == 0) & ~point.has(SYN)[acks] & ~point.has(FIN)[acks]
-    duplicates = bare & same_window & (ack_numbers == highest) & (flight[acks] > 0)
+    duplicates = bare & same_window & (ack_numbers == highest) & (flight[acks] > 0) & (point.times_ns[acks] >= from_ns)
     begun = int(data.places[0])
-    return flight[begun:], np.diff(point.times_ns[begun:], append=point.times_ns[-1]), int(duplicates.sum())
+    amounts, spans_ns = _since(from_ns, flight[begun:], point.times_ns[begun:], point.times_ns[-1])
+    return amounts, spans_ns, int(duplicates.sum())
 
 
-def _window(point: _Point, back: Ends, acks: Numbers) -> tuple[Numbers | None, Numbers]:
+def _window(point: _Point, back: Ends, acks: Numbers, from_ns: int) -> tuple[Numbers | None, Numbers]:
     """What the other end was ready to take, with its scale, after its SYN (whose window has none), and for how long."""
     told = acks[~point.has(SYN)[acks]]
-    times_ns = np.diff(point.times_ns[told], append=point.times_ns[-1])
+    windows, spans_ns = _since(from_ns, point.window[told], point.times_ns[told], point.times_ns[-1])
     scale = point.scale_of(back)
-    return None if scale is None else point.window[told] << scale, times_ns
+    return None if scale is None else windows << scale, spans_ns
 
 
-def _syn_rtt_ms(point: _Point, ends: Ends, is_source: bool) -> float | None:
+def _since(from_ns: int, amounts: Numbers, times_ns: Numbers, end_ns: int) -> tuple[Numbers, Numbers]:
+    """Of amounts that hold from their times on: those that hold after the warm-up, and how long each does then."""
+    begun = max(0, int(np.searchsorted(times_ns, from_ns, side="right")) - 1)
+    return amounts[begun:], np.diff(np.maximum(times_ns[begun:], from_ns), append=end_ns)
+
+
+def _syn_rtt_ms(point: _Point, ends: Ends, is_source: bool, from_ns: int) -> float | None:
     """At the host that began, which is the one that sent a SYN without ACK, where this is that host."""
     own = ends if is_source else _back(ends)
     syns = np.flatnonzero(point.has(SYN) & ~point.has(ACK) & point.sent_by(own))
     answers = np.flatnonzero(point.has(SYN) & point.has(ACK) & point.sent_by(_back(own)))
-    if syns.size != 1 or not answers.size or answers[0] < syns[0]:
+    if syns.size != 1 or not answers.size or answers[0] < syns[0] or point.times_ns[syns[0]] < from_ns:
         return None
     return float(point.times_ns[answers[0]] - point.times_ns[syns[0]]) / 1e6
 
@@ -430,10 +477,11 @@ def _mss(point: _Point, ends: Ends) -> int | None:
     return int(point.mss[syn]) if syn is not None and point.mss[syn] > 0 else None
 
 
-def _reordering(sent: _Data, arrived: _Data) -> Reordering:
+def _reordering(sent: _Data, arrived: _Data, from_ns: int) -> Reordering:
     """By frames, so that a segment which was sent again is another one. Of frames that look alike nobody knows which came."""
     unique, first, counts = np.unique(sent.identities, return_index=True, return_counts=True)
-    unique, order = unique[counts == 1], first[counts == 1]
+    known_later = (counts == 1) & (sent.times_ns[first] >= from_ns)
+    unique, order = unique[known_later], first[known_later]
     _, firsts = np.unique(arrived.identities, return_index=True)
     firsts.sort()
     came, times_ns = arrived.identities[firsts], arrived.times_ns[firsts]
@@ -446,6 +494,14 @@ def _reordering(sent: _Data, arrived: _Data) -> Reordering:
     return Reordering(int(numbers.size), late - ahead, (times_ns[late] - times_ns[ahead]) / 1e6)
 
 
-def _repeated(arrived: _Data) -> int:
-    begin, end = _merged(arrived.begin, arrived.end)
-    return int((arrived.end - arrived.begin).sum() - (end - begin).sum())
+def _repeated(arrived: _Data, from_ns: int) -> int:
+    """Bytes that arrived after the warm-up, and not for the first time."""
+    counts = arrived.times_ns >= from_ns
+    new = _bytes(arrived.begin, arrived.end) - _bytes(arrived.begin[~counts], arrived.end[~counts])
+    return int((arrived.end - arrived.begin)[counts].sum()) - new
+
+
+def _bytes(begin: Numbers, end: Numbers) -> int:
+    """How many there are in these intervals together."""
+    starts, stops = _merged(begin, end)
+    return int((stops - starts).sum())

@@ -129,6 +129,13 @@ def _reasons(stream: Stream) -> Iterator[str]:
         yield "not captured at the receiver: goodput, completion and reordering are not visible"
     if stream.sender and stream.sender.unseen_bytes:
         yield f"the sender's capture lacks {stream.sender.unseen_bytes:,} bytes: segments of it are missing"
+    if stream.begun_in_warm_up:
+        yield (
+            "it began in the warm-up: its figures are of what was sent afterwards, and there is neither a completion time nor a "
+            "round trip of the SYN"
+        )
+    elif stream.opened_in_warm_up:
+        yield "its connection was opened in the warm-up, so there is no round trip of the SYN"
     if stream.sender and stream.mss and stream.sender.largest_segment > stream.mss:
         yield "captured before segmentation (offload): a segment here is several on the wire"
 

@@ -111,14 +111,15 @@ def captured(folder: Path, packets: Sequence[tuple[int, bytes]]) -> Segments:
     return read_capture([folder / "capture.pcapng"], []).segments
 
 
-def found(folder: Path, *talks: Talk, left: bool = True, right: bool = True) -> list[Stream]:
+def found(folder: Path, *talks: Talk, left: bool = True, right: bool = True, from_ms: float = 0) -> list[Stream]:
+    """`from_ms` is the end of the warm-up."""
     hosts = {address: name for addresses in HOSTS.values() for address, name in zip(addresses, ("left", "right"), strict=True)}
     seen = {}
     if left:
         seen["left"] = captured(folder, [packet for talk in talks for packet in talk.left])
     if right:
         seen["right"] = captured(folder, [packet for talk in talks for packet in talk.right])
-    return streams(seen, hosts)[0]
+    return streams(seen, hosts, START_NS + round(from_ms * MS) if from_ms else 0)[0]
 
 
 def steady(talk: Talk, count: int, first: int = 0, at: float = 20) -> Talk:
@@ -435,3 +436,74 @@ def test_who_waits_in_vain_counts_and_who_has_nothing_to_send_does_not(tmp_path:
     told = over_time(found(tmp_path, steady_one, idle), START_NS)
     assert told is not None
     assert told["count"] == 2
+
+
+def test_a_stream_that_began_in_the_warm_up_is_told_of_what_was_sent_later(tmp_path: Path) -> None:
+    """Of 50 segments, one each ms from 20 ms on, the 30 that are sent at 40 ms and later."""
+    talk = Talk()
+    talk.opens()
+    (stream,) = found(tmp_path, steady(talk, 50), from_ms=40)
+    told = tcp_stream(MeasuredStream(stream, None), START_NS)
+    assert (told["bytes"], told["segments"], told["began_s"]) == (30_000, 30, pytest.approx(0.02))
+    # The last byte arrives at 79 ms.
+    assert told["goodput_kbps"] == pytest.approx(30_000 * 8 / 39)
+    assert (told["completion_s"], told["syn_rtt_ms"]) == (None, None)
+    assert told["rtt_ms"] is not None and told["in_flight_bytes"] is not None and told["reordering"] is not None
+    assert (told["rtt_ms"]["count"], told["reordering"]["segments"]) == (30, 30)
+    # Little: the 20 that are on the way at 40 ms are so for 0 to 19 ms more, the 30 later ones for 20 ms each; until 89 ms.
+    assert told["in_flight_bytes"]["mean"] == pytest.approx((190 + 600) / 49 * SEGMENT, rel=0.01)
+    (reason,) = told["reasons"]
+    assert reason.startswith("it began in the warm-up")
+
+
+def test_a_cut_while_nothing_is_on_its_way_tells_what_captures_from_then_on_would(tmp_path: Path) -> None:
+    both, later = Talk(), Talk()
+    both.opens()
+    lossy(both)
+    for talk in (both, later):
+        talk.frames = 100
+        steady(talk, 12, first=10, at=190)
+        talk.sends(230, 22 * SEGMENT, lost=True)
+        talk.sends(240, 22 * SEGMENT)
+        talk.sends(245, 22 * SEGMENT)
+        talk.answers(260, 23 * SEGMENT)
+    ((cut,), (alone,)) = found(tmp_path, both, from_ms=150), found(tmp_path, later)
+    assert cut.sender is not None and alone.sender is not None
+    for name in ("bytes", "segments", "retransmissions", "retransmitted_bytes", "duplicate_acks", "unseen_bytes"):
+        assert getattr(cut.sender, name) == getattr(alone.sender, name), name
+    assert list(cut.sender.rtt_ms) == list(alone.sender.rtt_ms)
+    assert (
+        cut.delivered is not None and alone.delivered is not None and cut.reordering is not None and alone.reordering is not None
+    )
+    assert (list(cut.delivered.bytes), cut.repeated_bytes) == (list(alone.delivered.bytes), alone.repeated_bytes)
+    assert cut.reordering.segments == alone.reordering.segments
+
+
+def test_what_was_first_sent_in_the_warm_up_and_again_later_is_a_retransmission_and_no_new_byte(tmp_path: Path) -> None:
+    talk = Talk()
+    talk.opens()
+    (stream,) = found(tmp_path, lossy(talk), from_ms=45)
+    assert stream.sender is not None and stream.delivered is not None
+    assert (stream.sender.segments, stream.sender.retransmissions, stream.sender.bytes) == (1, 1, 0)
+    assert stream.delivered.bytes.size == 0 and stream.goodput_kbps is None
+
+
+def test_a_stream_that_sent_nothing_after_the_warm_up_is_none(tmp_path: Path) -> None:
+    early, late = Talk(port=40_000), Talk(port=40_001)
+    for talk, at in ((early, 0), (late, 300)):
+        talk.opens(at)
+        steady(talk, 10, at=at + 20)
+    (stream,) = found(tmp_path, early, late, from_ms=50)
+    assert stream.ends.source_port == 40_001
+    assert (stream.completion_s, stream.syn_rtt_ms) == (pytest.approx(0.019), pytest.approx(20))
+    # The last of the early one are acknowledged at 39 ms; at 25 ms it still sends.
+    assert len(found(tmp_path, early, late, from_ms=25)) == 2
+
+
+def test_without_a_capture_at_the_sender_the_later_arrivals_count(tmp_path: Path) -> None:
+    talk = Talk()
+    talk.opens()
+    (stream,) = found(tmp_path, steady(talk, 50), left=False, from_ms=40)
+    assert stream.delivered is not None and stream.sender is None
+    # Those that are sent at 30 ms and later arrive at 40 ms and later.
+    assert int(stream.delivered.bytes[-1]) == 40_000

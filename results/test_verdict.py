@@ -17,7 +17,7 @@ KEPT: dict[str, Any] = {
     **{"missed": 0, "misses": [], "steal_ratio": 0.001, "freezes": []},
 }
 CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0, "ended": None}
-FLOW = {"name": "call.voice", "direction": "return", "packets": 10, "unreached": None}
+FLOW = {"name": "call.voice", "direction": "return", "packets": 10, "warm_up_packets": 0, "unreached": None}
 FIFO = [node_status("cell", "netbox", netbox={"scheduler": {"policy": "fifo", "reasons": []}}), node_status("eoc", "host")]
 
 

@@ -90,7 +90,7 @@ def _direction(machines: Machines, wire: str, near: WireEnd, far: WireEnd, measu
             "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)
         )
         for flow in measured
-        for path, rows in flow.by_path()
+        for path, rows in flow.whole().by_path()
         for tunnel in dict.fromkeys(path.tunnels)
         if (tunnel.wire, tunnel.near) == (wire, near["node"])
     ]

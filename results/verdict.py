@@ -66,8 +66,13 @@ def judge(
         _switch(switch, ports, verdict)
     _captures(captures, verdict)
     for flow in flows:
-        if flow["packets"] == 0:
-            nothing = f"flow {flow['name']} ({flow['direction']}): not one frame was sent"
+        name = f"flow {flow['name']} ({flow['direction']})"
+        if flow["packets"] == 0 < flow["warm_up_packets"]:
+            verdict.notes.append(
+                f"{name}: all of its {flow['warm_up_packets']:,} frames were sent in the warm-up, so it has no figures"
+            )
+        elif flow["packets"] == 0:
+            nothing = f"{name}: not one frame was sent"
             if flow["unreached"] is None:
                 verdict.invalid.append(nothing)
             else:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run that is made again from its folder, which may be another one's: the same topology, seed, length, and kind of time.
+"""A run that is made again from its folder, which may be another one's.
 
-In virtual time the new run is compared with the old one.
+Topology, seed, length, warm-up and kind of time are the same. In virtual time the new run is compared with the old one.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Repeatable:
 
     def planned(self) -> Computation:
         """What is computed of a run in virtual time. Raises what `virtual_run.planned` raises."""
-        return in_virtual_time.planned(self.topology, self.plan.lab, self.duration_s)
+        return in_virtual_time.planned(self.topology, self.plan.lab, self.duration_s, warm_up_s=self.plan.warm_up_s)
 
     def notes(self) -> Iterator[str]:
         """What of the NetBoxIT that made the run is not as it is here."""
@@ -123,13 +123,19 @@ def again(
     notes = list(before.notes())
     if before.plan.clock == "virtual":
         outcome = in_virtual_time.run(
-            before.topology, lab=before.plan.lab, duration_s=before.duration_s, progress=progress, results=results
+            before.topology,
+            lab=before.plan.lab,
+            duration_s=before.duration_s,
+            warm_up_s=before.plan.warm_up_s,
+            progress=progress,
+            results=results,
         )
     else:
         outcome = in_real_time.run(
             before.topology,
             lab=before.plan.lab,
             duration_s=before.duration_s,
+            warm_up_s=before.plan.warm_up_s,
             progress=progress,
             results=results,
             inventory=inventory,

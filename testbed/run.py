@@ -47,7 +47,7 @@ from testbed.description.topology_file import source_of
 from testbed.description.yaml_source import Source
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import NodeFailed
-from testbed.plans.traffic_plan import BadDuration
+from testbed.plans.traffic_plan import BadDuration, with_warm_up
 from testbed.runs.handing_over import being_written
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
@@ -83,6 +83,7 @@ def run(
     lab: str | None,
     duration_s: float | None,
     progress: Progress,
+    warm_up_s: float = 0.0,
     results: Path = RESULTS,
     inventory: Path | None = None,
     take: Sequence[str] = (),
@@ -91,9 +92,9 @@ def run(
     """Runs a topology file, on the machines of an inventory that it names.
 
     `settings` are the command line's values in place of the file's; `take` names interfaces that the lab may have though they are
-    in use. Raises BadPlugin, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
-    outcome: an invalid verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport
-    is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again.
+    in use. Raises BadPlugin, BadTopology, BadDuration, BadWarmUp and LabExists before anything is created. Whatever fails later
+    is in the outcome: an invalid verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or
+    NoReport is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
     judges = analyses()
     with (
@@ -106,6 +107,7 @@ def run(
             raise BadDuration(
                 f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'"
             )
+        plan = with_warm_up(plan, warm_up_s, duration_s)
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:

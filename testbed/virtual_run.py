@@ -23,7 +23,7 @@ from testbed.description.topology import Topology
 from testbed.description.topology_file import source_of, topology_of
 from testbed.labs.deployment import Progress
 from testbed.plans.planning import plan_topology
-from testbed.plans.traffic_plan import BadDuration
+from testbed.plans.traffic_plan import BadDuration, with_warm_up
 from testbed.run import DRAIN_S, Outcome, inputs, keep_inputs, make_folder, recorded, reported
 from testbed.virtual_time import records
 from testbed.virtual_time.computing import compute
@@ -41,14 +41,15 @@ def run(
     progress: Progress,
     results: Path,
     settings: Sequence[Setting] = (),
+    warm_up_s: float = 0.0,
 ) -> Outcome:
-    """Computes a topology file's run. Raises BadPlugin, BadTopology and BadDuration before anything is written.
+    """Computes a topology file's run. Raises BadPlugin, BadTopology, BadDuration and BadWarmUp before anything is written.
 
     What fails later is in the outcome, as of `testbed.run.run`. Ctrl-C ends it, keeps what was computed and is raised again.
     """
     drop_privileges()
     judges = analyses()
-    return reported(computed(topology, lab, duration_s, progress, results, settings), judges, progress)
+    return reported(computed(topology, lab, duration_s, progress, results, settings, warm_up_s), judges, progress)
 
 
 def computed(
@@ -58,9 +59,10 @@ def computed(
     progress: Progress,
     results: Path,
     settings: Sequence[Setting] = (),
+    warm_up_s: float = 0.0,
 ) -> Path:
     """The same without an analysis: the run folder."""
-    computation = planned(topology, lab, duration_s, settings)
+    computation = planned(topology, lab, duration_s, settings, warm_up_s)
     folder = make_folder(computation.plan, results)
     carry(computation, folder, progress)
     return folder
@@ -79,8 +81,14 @@ class Computation:
     named: Mapping[str, Path] = field(default_factory=dict)
 
 
-def planned(topology: Path, lab: str | None, duration_s: float | None, settings: Sequence[Setting] = ()) -> Computation:
-    """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, and BadDuration."""
+def planned(
+    topology: Path,
+    lab: str | None,
+    duration_s: float | None,
+    settings: Sequence[Setting] = (),
+    warm_up_s: float = 0.0,
+) -> Computation:
+    """Writes nothing. Raises BadPlugin, BadTopology, also for what runs in real time only, BadDuration and BadWarmUp."""
     with files_found() as found:
         source = source_of(topology, settings)
         described = topology_of(source)
@@ -90,7 +98,7 @@ def planned(topology: Path, lab: str | None, duration_s: float | None, settings:
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     # What the planner decided about cores and real-time scheduling is of no meaning.
-    plan = replace(plan, clock="virtual", notes=tuple(_notes(described)))
+    plan = replace(with_warm_up(plan, warm_up_s, duration_s), clock="virtual", notes=tuple(_notes(described)))
     return Computation(plan, inputs(source, settings, found, duration_s), duration_s or 0.0, found.files)
 
 

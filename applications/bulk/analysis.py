@@ -42,14 +42,20 @@ Transfer = TypedDict(
         "bytes": int,
         #: Of all connections together, until the last byte arrived, or the last of `size`.
         "goodput_kbps": float | None,
-        #: When the last byte of `size` arrived; null where not all did, or there was no `size`.
+        #: When the last byte of `size` arrived; null where not all did, it began in the warm-up, or there was no `size`.
         "completed_s": float | None,
         #: Jain's index of the connections' goodput, from 1 / n to 1; null of one connection.
         "fairness": float | None,
         #: In each second, of the connections that were active in it; null where there never were two.
         "fairness_over_time": FairnessOverTime | None,
         "connections": list[Connection],
+        #: Why something is null; null where it needs no words.
+        "reason": str | None,
     },
+)
+
+_BEGUN_IN_WARM_UP: Final = (
+    "it began in the warm-up: bytes and goodput are of what was sent afterwards, and there is no completion time"
 )
 
 
@@ -76,8 +82,9 @@ def _transfer(evidence: Evidence, record: ApplicationRecord) -> Transfer:
     streams = [flow.streams[0] for flow in own if flow.streams]
     wanted = None if facts["size"] is None else facts["size"] * facts["parallel"]
     times_ns, totals = _together([stream.delivered for stream in streams if stream.delivered is not None])
-    began_ns = [stream.sender.first_ns for stream in streams if stream.sender is not None]
-    complete = wanted is not None and totals.size > 0 and bool(totals[-1] >= wanted)
+    began_ns = [stream.sender.since_ns for stream in streams if stream.sender is not None]
+    begun_in_warm_up = evidence.warm_up_of(record) > 0
+    complete = wanted is not None and totals.size > 0 and bool(totals[-1] >= wanted) and not begun_in_warm_up
     last = int(np.searchsorted(totals, wanted)) if complete and wanted is not None else -1
     took_s = (int(times_ns[last]) - min(began_ns)) / 1e9 if times_ns.size and began_ns else None
     goodputs = [flow.streams[0].goodput_kbps if flow.streams else None for flow in own]
@@ -93,6 +100,7 @@ def _transfer(evidence: Evidence, record: ApplicationRecord) -> Transfer:
         "fairness": jain([goodput or 0.0 for goodput in goodputs]) if len(own) > 1 else None,
         "fairness_over_time": over_time(streams, evidence.began_ns),
         "connections": [_connection(flow) for flow in own],
+        "reason": _BEGUN_IN_WARM_UP if begun_in_warm_up else None,
     }
 
 

@@ -26,6 +26,7 @@ from results.application_analysis import ApplicationAnalysis, Evidence, Findings
 from results.measure import Measure
 from results.metrics import delays_ms
 from results.pages import number
+from results.run_folder import Measured
 from results.statistics import Values
 from system import sandbox
 
@@ -128,10 +129,22 @@ def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
         **planned(facts["codec"], delays_ms(measured.rows), measured_flow.figures["loss_ratio"] or 0.0),
         "heard": _NOTHING
         if spoken_file is None or heard_file is None
-        else heard(evidence.run / spoken_file, evidence.run / heard_file, narrow_band=facts["sample_rate_hz"] < _MEASURING_RATE),
+        else heard(
+            evidence.run / spoken_file,
+            evidence.run / heard_file,
+            narrow_band=facts["sample_rate_hz"] < _MEASURING_RATE,
+            after_s=_spoken_in_warm_up_s(measured),
+        ),
         "spoken_file": spoken_file,
         "heard_file": heard_file,
     }
+
+
+def _spoken_in_warm_up_s(measured: Measured) -> float:
+    """How much of what was spoken was sent in the warm-up: the first packet has its beginning."""
+    if measured.counted_from_ns is None or measured.every.is_empty():
+        return 0.0
+    return max(0.0, (measured.counted_from_ns - int(measured.every["sent_ns"][0])) / 1e9)
 
 
 def _key_figure(voice: Voice) -> KeyFigure:
@@ -165,17 +178,18 @@ def _drawn(run: Path, voices: Sequence[Voice]) -> CallPart:
     return {"voices": voices, "players": players}
 
 
-def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
+def heard(spoken_file: Path, heard_file: Path, narrow_band: bool, after_s: float = 0.0) -> Heard:
     """PESQ (a MOS-LQO of P.862.1 or, wide-band, P.862.2) and STOI of a recording against what was spoken, mean and worst piece.
 
-    `intelligible` is what the mean STOI says; a measure that cannot be had is None and `reason` says why.
+    What was spoken before `after_s` does not count. `intelligible` is what the mean STOI says; a measure that cannot be had is
+    None and `reason` says why.
     """
     try:
         for file in (spoken_file, heard_file):
             if not file.exists():
                 raise MediaFailed(f"{file.name} is missing")
         spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
-        pieces = _pieces(spoken, recorded)
+        pieces = _pieces(spoken, recorded, round(after_s * _MEASURING_RATE))
         scores = [
             (quality, score)
             for quality, score in zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
@@ -209,14 +223,15 @@ class Piece:
         return self.around[self.at : self.at + self.spoken.size]
 
 
-def _pieces(spoken: Values, recorded: Values) -> list[Piece]:
+def _pieces(spoken: Values, recorded: Values, first: int) -> list[Piece]:
+    """Of what was spoken from the sample `first` on."""
     rate = _MEASURING_RATE
     start = audio.lag(spoken[: recorded.size], recorded, int(_LONGEST_LAG_S * rate)) if recorded.size else 0
     overlap = min(spoken.size, recorded.size - start)
-    length = min(int(_PIECE_S * rate), overlap)
+    length = min(int(_PIECE_S * rate), overlap - first)
     if length < _SHORTEST_PIECE_S * rate:
         return []
-    begins = np.arange(0, overlap - length + 1, length)
+    begins = np.arange(first, overlap - length + 1, length)
     chosen = begins[np.unique(np.linspace(0, begins.size - 1, min(_PIECES, begins.size)).round().astype(int))]
     margin = int(_DRIFT_S * rate)
     pieces = []

@@ -109,7 +109,9 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
     sent_file, received_file = (
         None if file is None else evidence.file(record, file) for file in (facts["sent"], facts["received"])
     )
-    seen = freezes(measured.rows, facts["frames_per_second"])
+    every = _pictures(measured.every)
+    earlier = 0 if measured.counted_from_ns is None else every.filter(pl.col("sent_ns") < measured.counted_from_ns).height
+    seen = _freezes(every[earlier:], facts["frames_per_second"])
     decoded, reason = None, None
     try:
         if sent_file is None or received_file is None:
@@ -117,7 +119,7 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
         sent, received = evidence.run / sent_file, evidence.run / received_file
         if absent := [file.name for file in (sent, received) if not file.exists()]:
             raise MediaFailed(f"missing: {', '.join(absent)}")
-        decoded = likeness(sent, received, facts["width"], facts["height"], 2 * seen["pictures_sent"] + _MORE_PICTURES)
+        decoded = likeness(sent, received, facts["width"], facts["height"], 2 * every.height + _MORE_PICTURES, earlier)
     except MediaFailed as error:
         reason = str(error)
     return {
@@ -164,12 +166,12 @@ def _drawn(run: Path, videos: Sequence[Video]) -> VideoPart:
     }
 
 
-def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> Likeness:
+def likeness(sent: Path, received: Path, width: int, height: int, most: int, first: int = 0) -> Likeness:
     """Compares each decoded picture with its original, known by the number drawn in it; both files hold H.264.
 
     The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture whose
-    number cannot be read, or that shows an old one, is damaged: it is taken for the one that was due. Raises MediaFailed when a
-    file holds more than `most` pictures.
+    number cannot be read, or that shows an old one, is damaged: it is taken for the one that was due. Pictures before the `first`
+    that counts are left out. Raises MediaFailed when a file holds more than `most` pictures.
     """
     strip = NumberStrip(height)
     originals = enumerate(decode(sent, width, height, most))
@@ -177,16 +179,21 @@ def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> 
     damaged, due = 0, 0
     for picture in decode(received, width, height, most):
         number = strip.read(picture)
-        if number is None or number < due:
-            damaged, number = damaged + 1, due
+        is_damaged = number is None or number < due
+        if number is None or is_damaged:
+            number = due
         original = next((luma for at, luma in originals if at == number), None)
         if original is None:
+            damaged += is_damaged
             break
         due = number + 1
+        if number < first:
+            continue
+        damaged += is_damaged
         likenesses.append((ssim(original, picture), psnr(original, picture)))
     ssims, psnrs = ([pair[at] for pair in likenesses] for at in (0, 1))
     return {
-        "frames_sent": due + sum(1 for _ in originals),
+        "frames_sent": max(0, due + sum(1 for _ in originals) - first),
         "frames_decoded": len(likenesses),
         "frames_damaged": damaged,
         "identical_ratio": float(np.mean(np.isinf(psnrs))) if psnrs else None,
@@ -200,11 +207,23 @@ def freezes(rows: pl.DataFrame, frames_per_second: float) -> Freezes:
 
     A picture is all packets of one RTP timestamp; it is complete when the last of them came, and lost when one of them did.
     """
-    pictures = (
+    return _freezes(_pictures(rows), frames_per_second)
+
+
+def _pictures(rows: pl.DataFrame) -> pl.DataFrame:
+    """In the order of their first packets, which were sent at `sent_ns`."""
+    return (
         rows.filter(pl.col("rtp_timestamp").is_not_null())
         .group_by("rtp_timestamp", maintain_order=True)
-        .agg(complete=pl.col("received_ns").is_not_null().all(), at_ns=pl.col("received_ns").max())
+        .agg(
+            complete=pl.col("received_ns").is_not_null().all(),
+            at_ns=pl.col("received_ns").max(),
+            sent_ns=pl.col("sent_ns").min(),
+        )
     )
+
+
+def _freezes(pictures: pl.DataFrame, frames_per_second: float) -> Freezes:
     whole = pictures.filter("complete")
     pauses = whole["at_ns"].sort().diff().drop_nulls().to_numpy() / 1e9
     long = pauses[pauses > FREEZE_PICTURES / frames_per_second]

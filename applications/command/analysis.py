@@ -18,7 +18,17 @@ from results.measure import Measure
 #: What a user's own program did (`command`).
 Program = TypedDict(
     "Program",
-    {"traffic": str, "from": str, "to": str, "run": str, "server": str | None, "took_s": float | None, "absent": list[str]},
+    {
+        "traffic": str,
+        "from": str,
+        "to": str,
+        "run": str,
+        "server": str | None,
+        "took_s": float | None,
+        "absent": list[str],
+        #: Why `took_s` is null though it ended by itself.
+        "reason": str | None,
+    },
 )
 
 
@@ -40,7 +50,10 @@ def judge(evidence: Evidence) -> Findings:
 
 def _program(evidence: Evidence, record: ApplicationRecord) -> Program:
     entry, facts = evidence.planned[record.name], evidence.facts(record, CommandFacts)
-    return {"traffic": record.name, "from": entry.source, "to": entry.destination, **facts}
+    told: Program = {"traffic": record.name, "from": entry.source, "to": entry.destination, **facts, "reason": None}
+    if facts["took_s"] is not None and evidence.warm_up_of(record):
+        return {**told, "took_s": None, "reason": "it began in the warm-up, so how long it took does not count"}
+    return told
 
 
 ANALYSIS: Final = ApplicationAnalysis(

@@ -56,7 +56,7 @@ Streaming = TypedDict(
         "to": str,
         "adaptation": str,
         "variant": str,
-        #: Until it first played; null where it never did.
+        #: Until it first played; null where it never did, or began in the warm-up.
         "start_up_s": float | None,
         "stalls": int,
         "stalled_s": float,
@@ -73,6 +73,8 @@ Streaming = TypedDict(
         #: Of what the buffer held when a segment had come.
         "buffer_s": Summary | None,
         "buffer": BufferLevels,
+        #: Why the start-up is not told; null where it needs no words.
+        "reason": str | None,
     },
 )
 
@@ -96,7 +98,7 @@ def judge(evidence: Evidence) -> Findings:
     streamings = [_streaming(evidence, record, facts, records) for record, facts, records in found]
     return Findings(
         streamings,
-        drawn=partial(_drawn, streamings, [(facts, records) for _, facts, records in found]),
+        drawn=partial(_drawn, streamings, [(facts, records, evidence.warm_up_of(record)) for record, facts, records in found]),
         measured=[
             _measured(flow, streaming)
             for record, streaming in zip(evidence.records, streamings, strict=True)
@@ -134,11 +136,13 @@ def stalls(records: _Records, until_s: float) -> list[tuple[float, float]]:
 
 
 def _streaming(evidence: Evidence, record: ApplicationRecord, facts: DashFacts, records: _Records) -> Streaming:
-    entry, came, ladder = evidence.planned[record.name], segments(records), [rate / 1e3 for rate in facts["ladder"]]
+    entry, ladder = evidence.planned[record.name], [rate / 1e3 for rate in facts["ladder"]]
+    from_s = evidence.warm_up_of(record)
+    came = [one for one in segments(records) if one["requested_s"] >= from_s]
     start_up_s = next((one["time_s"] for one in playback(records) if one["state"] == "playing"), None)
-    stood_still = stalls(records, facts["duration_s"])
+    stood_still = [(max(begin, from_s), end) for begin, end in stalls(records, facts["duration_s"]) if end > from_s]
     stalled_s = sum(end - begin for begin, end in stood_still)
-    watched_s = 0.0 if start_up_s is None else facts["duration_s"] - start_up_s
+    watched_s = 0.0 if start_up_s is None else facts["duration_s"] - max(start_up_s, from_s)
     rates = [ladder[one["representation"]] for one in came]
     steps = [abs(after - before) for before, after in pairwise(rates) if before != after]
     return {
@@ -147,7 +151,7 @@ def _streaming(evidence: Evidence, record: ApplicationRecord, facts: DashFacts, 
         "to": entry.destination,
         "adaptation": facts["adaptation"],
         "variant": facts["variant"],
-        "start_up_s": start_up_s,
+        "start_up_s": None if from_s else start_up_s,
         "stalls": len(stood_still),
         "stalled_s": stalled_s,
         "stalled_ratio": stalled_s / watched_s if watched_s > 0 else None,
@@ -161,6 +165,7 @@ def _streaming(evidence: Evidence, record: ApplicationRecord, facts: DashFacts, 
         ],
         "buffer_s": summary([one["buffer_s"] for one in came]),
         "buffer": _levels(records, facts["segment_s"]),
+        "reason": "it began in the warm-up, so how long its start-up took does not count" if from_s else None,
     }
 
 
@@ -188,22 +193,22 @@ def _levels(records: _Records, segment_s: float) -> BufferLevels:
     return {"time_s": [at for at, _ in levels], "level_s": [level for _, level in levels]}
 
 
-def _drawn(streamings: Sequence[Streaming], found: Sequence[tuple[DashFacts, _Records]]) -> StreamingPart:
+def _drawn(streamings: Sequence[Streaming], found: Sequence[tuple[DashFacts, _Records, float]]) -> StreamingPart:
     return {
         "streamings": [
-            {"streaming": streaming, "chart": _chart(streaming, facts, records)}
-            for streaming, (facts, records) in zip(streamings, found, strict=True)
+            {"streaming": streaming, "chart": _chart(streaming, facts, records, warm_up_s)}
+            for streaming, (facts, records, warm_up_s) in zip(streamings, found, strict=True)
         ]
     }
 
 
-def _chart(streaming: Streaming, facts: DashFacts, records: _Records) -> str | None:
+def _chart(streaming: Streaming, facts: DashFacts, records: _Records, warm_up_s: float) -> str | None:
     came = segments(records)
     if not came:
         return None
     qualities = [(one["requested_s"], facts["ladder"][one["representation"]] / 1e3) for one in came]
     levels = list(zip(streaming["buffer"]["time_s"], streaming["buffer"]["level_s"], strict=True))
-    return course(qualities, levels, stalls(records, facts["duration_s"]), facts["duration_s"])
+    return course(qualities, levels, stalls(records, facts["duration_s"]), facts["duration_s"], warm_up_s)
 
 
 ANALYSIS: Final = ApplicationAnalysis(

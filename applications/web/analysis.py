@@ -98,10 +98,13 @@ def _objects(evidence: Evidence, record: ApplicationRecord) -> list[ObjectRecord
 
 def _visit(evidence: Evidence, record: ApplicationRecord) -> Visit:
     entry, facts = evidence.planned[record.name], evidence.facts(record, WebFacts)
-    asked = _objects(evidence, record)
     by_page: dict[int, list[ObjectRecord]] = defaultdict(list)
-    for one in asked:
+    for one in _objects(evidence, record):
         by_page[one["page"]].append(one)
+    # A page that was asked for in the warm-up is left out, with all of its objects.
+    from_s = evidence.warm_up_of(record)
+    by_page = {number: own for number, own in by_page.items() if min(one["asked_s"] for one in own) >= from_s}
+    asked = [one for own in by_page.values() for one in own]
     loaded, failed, aborted, loaded_bytes = list[tuple[int, float]](), 0, 0, 0
     for number, own in sorted(by_page.items()):
         wanted = facts["pages"][number % len(facts["pages"])]

@@ -29,6 +29,7 @@ _RECORDED: Final = {
     "hosts": "machines",
     "take": "interfaces that it may have though they are in use",
     "elsewhere": "names of nodes on other machines",
+    "warm_up_s": "warm-up of a run",
 }
 _NEW: Final = "it is new"
 _GONE: Final = "the topology has it no longer"

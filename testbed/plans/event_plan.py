@@ -11,6 +11,7 @@ from contracts.quantities import TIME
 from testbed.description.targets import Targets
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
+from testbed.plans.traffic_plan import length_s
 
 
 def plan_events(topology: Topology, targets: Targets) -> tuple[EventPlan, ...]:
@@ -35,10 +36,10 @@ def switched_wires(topology: Topology, wiring: Wiring) -> set[frozenset[End]]:
 
 def beyond(events: Iterable[EventPlan], traffic: Iterable[TrafficPlan], duration_s: float | None) -> Iterator[str]:
     """Notes on events that a run will not come to, because its traffic is over before."""
-    ends = [entry.options["start"] + entry.options["duration"] for entry in traffic]
-    if not ends and duration_s is None:
+    entries = list(traffic)
+    if not entries and duration_s is None:
         return
-    end_s = max([duration_s or 0.0, *ends])
+    end_s = length_s(entries, duration_s)
     for event in events:
         if event.when is None and event.at_s >= end_s:
             yield (

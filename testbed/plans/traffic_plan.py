@@ -19,6 +19,7 @@ from applications.registry import applications
 from contracts.addresses import Address, Interface
 from contracts.errors import BadInput, BadTopology, WrongInput, listed
 from contracts.plan import NodePlan, Plan, TrafficPlan
+from contracts.quantities import TIME
 from testbed.description.input_errors import nearest
 from testbed.description.topology import Topology, Traffic
 from testbed.description.traffic_file import Wanted
@@ -29,6 +30,26 @@ from testbed.description.yaml_source import Location
 
 class BadDuration(WrongInput):
     """A duration was given on the command line that an application cannot have, or none where one is needed."""
+
+
+class BadWarmUp(WrongInput):
+    """A warm-up was given that leaves nothing of the run."""
+
+
+def length_s(traffic: Iterable[TrafficPlan], duration_s: float | None) -> float:
+    """Of a run, in the network's time: until the last of its traffic is over. `duration_s` replaces that of all traffic."""
+    ends = (entry.options["start"] + (duration_s or entry.options["duration"]) for entry in traffic)
+    return float(max(ends, default=duration_s or 0.0))
+
+
+def with_warm_up(plan: Plan, warm_up_s: float, duration_s: float | None) -> Plan:
+    """The plan of a run whose figures are of what is sent after the warm-up. Raises BadWarmUp."""
+    if warm_up_s and warm_up_s >= (over_s := length_s(plan.traffic, duration_s)):
+        raise BadWarmUp(
+            f"a warm-up of {TIME.write(warm_up_s)} leaves nothing of a run of {TIME.write(over_s)}; say a shorter one, "
+            "or a longer duration"
+        )
+    return replace(plan, warm_up_s=warm_up_s)
 
 
 def plan_traffic(topology: Topology, wiring: Wiring, duration_s: float | None) -> tuple[TrafficPlan, ...]:

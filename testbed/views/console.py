@@ -153,6 +153,14 @@ def read_duration(text: str, option: str = "--duration") -> float:
         raise BadOption(f"{option}: {error}") from error
 
 
+def read_warm_up(text: str) -> float:
+    """Seconds, as `read_duration` reads them; 0 is none. Raises BadOption."""
+    try:
+        return Quantity(TIME, 0.0, 365 * 86_400.0).parse(f"{text} s" if _BARE_NUMBER.fullmatch(text) else text)
+    except ValueError as error:
+        raise BadOption(f"--warm-up: {error}") from error
+
+
 def read_size(text: str, option: str) -> int:
     """Bytes, with a unit as in a topology file: 1 B to 1 PB. Raises BadOption."""
     try:
