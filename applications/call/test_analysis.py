@@ -40,6 +40,16 @@ def test_what_is_heard_unchanged_but_later_is_perfect(spoken: Path, tmp_path: Pa
     assert found["intelligible"] is True
 
 
+def test_what_was_heard_of_the_warm_up_does_not_count(spoken: Path, tmp_path: Path) -> None:
+    """Of 10 s the first 5 s are not heard at all."""
+    speech = audio.samples(spoken, 16_000)
+    muted = write(tmp_path / "heard.wav", np.concatenate((np.zeros(82_000), speech[80_000:])))
+    assert analysis.heard(spoken, muted, narrow_band=False, after_s=5.0)["pesq"] == pytest.approx(4.64, abs=0.02)
+    whole: Any = analysis.heard(spoken, muted, narrow_band=False)
+    assert whole["pesq"] is None or whole["pesq"] < 4
+    assert analysis.heard(spoken, muted, narrow_band=False, after_s=9.0)["pesq"] is None
+
+
 def test_a_playout_that_jumps_leaves_speech_intelligible(spoken: Path, tmp_path: Path) -> None:
     speech = audio.samples(spoken, 16_000)
     jumped = np.concatenate((speech[:50_000], np.zeros(960), speech[50_000:]))

@@ -109,9 +109,9 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
     sent_file, received_file = (
         None if file is None else evidence.file(record, file) for file in (facts["sent"], facts["received"])
     )
-    every = _pictures(measured.every)
-    earlier = 0 if measured.counted_from_ns is None else every.filter(pl.col("sent_ns") < measured.counted_from_ns).height
-    seen = _freezes(every[earlier:], facts["frames_per_second"])
+    earlier = _begun_in_warm_up(measured)
+    later = measured.every.filter(~pl.col("rtp_timestamp").is_in(earlier)) if earlier else measured.every
+    seen = freezes(later, facts["frames_per_second"])
     decoded, reason = None, None
     try:
         if sent_file is None or received_file is None:
@@ -119,7 +119,14 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
         sent, received = evidence.run / sent_file, evidence.run / received_file
         if absent := [file.name for file in (sent, received) if not file.exists()]:
             raise MediaFailed(f"missing: {', '.join(absent)}")
-        decoded = likeness(sent, received, facts["width"], facts["height"], 2 * every.height + _MORE_PICTURES, earlier)
+        decoded = likeness(
+            sent,
+            received,
+            facts["width"],
+            facts["height"],
+            2 * (len(earlier) + seen["pictures_sent"]) + _MORE_PICTURES,
+            len(earlier),
+        )
     except MediaFailed as error:
         reason = str(error)
     return {
@@ -131,6 +138,14 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
         "sent_file": sent_file,
         "received_file": received_file,
     }
+
+
+def _begun_in_warm_up(measured: Measured) -> list[int]:
+    """The RTP timestamps of pictures of which a packet was sent in the warm-up."""
+    if measured.counted_from_ns is None:
+        return []
+    earlier = measured.every.filter(pl.col("sent_ns") < measured.counted_from_ns)
+    return earlier["rtp_timestamp"].drop_nulls().unique().to_list()
 
 
 def _measured(traffic: str, video: Video) -> MeasuredValues:
@@ -207,23 +222,11 @@ def freezes(rows: pl.DataFrame, frames_per_second: float) -> Freezes:
 
     A picture is all packets of one RTP timestamp; it is complete when the last of them came, and lost when one of them did.
     """
-    return _freezes(_pictures(rows), frames_per_second)
-
-
-def _pictures(rows: pl.DataFrame) -> pl.DataFrame:
-    """In the order of their first packets, which were sent at `sent_ns`."""
-    return (
+    pictures = (
         rows.filter(pl.col("rtp_timestamp").is_not_null())
         .group_by("rtp_timestamp", maintain_order=True)
-        .agg(
-            complete=pl.col("received_ns").is_not_null().all(),
-            at_ns=pl.col("received_ns").max(),
-            sent_ns=pl.col("sent_ns").min(),
-        )
+        .agg(complete=pl.col("received_ns").is_not_null().all(), at_ns=pl.col("received_ns").max())
     )
-
-
-def _freezes(pictures: pl.DataFrame, frames_per_second: float) -> Freezes:
     whole = pictures.filter("complete")
     pauses = whole["at_ns"].sort().diff().drop_nulls().to_numpy() / 1e9
     long = pauses[pauses > FREEZE_PICTURES / frames_per_second]

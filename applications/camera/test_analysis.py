@@ -44,6 +44,8 @@ def test_a_stream_that_lost_its_beginning_is_compared_picture_by_picture(tmp_pat
     (tmp_path / "late.h264").write_bytes(content[second:])
     found = analysis.likeness(sent, tmp_path / "late.h264", *SIZE, 40)
     assert (found["frames_sent"], found["frames_decoded"], found["identical_ratio"]) == (40, 25, 1.0)
+    after_warm_up = analysis.likeness(sent, tmp_path / "late.h264", *SIZE, 40, first=20)
+    assert (after_warm_up["frames_sent"], after_warm_up["frames_decoded"], after_warm_up["frames_damaged"]) == (20, 20, 0)
 
 
 def test_ssim_agrees_with_ffmpeg(tmp_path: Path) -> None:

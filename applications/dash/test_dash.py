@@ -151,7 +151,7 @@ RECORD = [
 ]
 
 
-def judged(folder: Path, lines: list[Any]) -> dict[str, Any]:
+def judged(folder: Path, lines: list[Any], warm_up_s: float = 0.0) -> dict[str, Any]:
     """What the analysis says of a player's record, of 20 s."""
     plan = TrafficPlan(**{**vars(traffic_plan("dash")), "options": {"duration": 20.0, "ladder": LADDER}})
     own = folder / "traffic/talk"
@@ -159,7 +159,7 @@ def judged(folder: Path, lines: list[Any]) -> dict[str, Any]:
     (own / RECORD_FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
     dash = Dash(plan, None, own)  # type: ignore[arg-type]  # it needs no hosts
     record = ApplicationRecord(name="talk", application="dash", flows=tuple(dash.flows()), facts=dict(dash.facts()))
-    (entry,) = analysis.judge(Evidence(folder, {"talk": plan}, [record], [], 0)).entries
+    (entry,) = analysis.judge(Evidence(folder, {"talk": plan}, [record], [], 0, warm_up_s)).entries
     return dict(entry)
 
 
@@ -172,6 +172,16 @@ def test_start_up_stalls_rate_and_switches_are_those_of_the_record(tmp_path: Pat
     assert [quality["segments"] for quality in found["qualities"]] == [1, 2]
     assert found["buffer"]["time_s"] == [0.0, 1.0, 1.0, 3.0, 3.0, 7.0, 10.0, 10.0, 12.0]
     assert found["buffer"]["level_s"] == [0.0, 0.0, 2.0, 2.0, 4.0, 0.0, 0.0, 2.0, 0.0]
+
+
+def test_of_a_video_that_began_in_the_warm_up_the_rest_is_told(tmp_path: Path) -> None:
+    """It stands still from 8 s, of the stall that began at 7 s, to 10 s and from 12 s to 20 s; one segment is asked for later."""
+    found = judged(tmp_path, RECORD, warm_up_s=8.0)
+    assert (found["start_up_s"], found["stalls"], found["stalled_s"]) == (None, 2, 2.0 + 8.0)
+    assert found["stalled_ratio"] == pytest.approx(10 / 12)
+    assert (found["segments"], found["rate_kbps"], found["switches"]) == (1, 1000, 0)
+    assert "began in the warm-up" in found["reason"]
+    assert found["buffer"]["time_s"][0] == 0.0
 
 
 def test_one_that_never_played_has_no_start_up(tmp_path: Path) -> None:

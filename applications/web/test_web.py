@@ -151,13 +151,20 @@ GOOD: dict[str, Any] = {
 }
 
 
-def judged(folder: Path, text: str) -> dict[str, Any]:
+def judged(folder: Path, text: str, warm_up_s: float = 0.0) -> dict[str, Any]:
     """What the analysis says of a client's records, whose pages are of one object of 5 B."""
     web = made(folder / "traffic/talk", pages=[{"objects": ["5 B"]}])
     (web.folder / RECORD_FILE).write_text(text)
     record = ApplicationRecord(name="talk", application="web", flows=tuple(web.flows()), facts=dict(web.facts()))
-    (entry,) = analysis.judge(Evidence(folder, {"talk": web.plan}, [record], [], 0)).entries
+    (entry,) = analysis.judge(Evidence(folder, {"talk": web.plan}, [record], [], 0, warm_up_s)).entries
     return dict(entry)
+
+
+def test_a_page_that_was_asked_for_in_the_warm_up_is_left_out(tmp_path: Path) -> None:
+    later = {**GOOD, "page": 1, "asked_s": 5.0, "first_byte_s": 5.5, "ended_s": 6.5}
+    found = judged(tmp_path, f"{json.dumps(GOOD)}\n{json.dumps(later)}\n", warm_up_s=2.5)
+    assert (found["loaded"], found["failed"], found["aborted"], found["objects"], found["bytes"]) == (1, 0, 0, 1, 5)
+    assert (found["pages"], found["page_load_s"]["mean"], found["first_byte_s"]["max"]) == ([(1, 1.5)], 1.5, 0.5)
 
 
 @pytest.mark.parametrize(
