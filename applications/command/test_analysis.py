@@ -31,7 +31,7 @@ def test_a_run_without_programs_has_an_empty_list_and_no_part_of_the_report(tmp_
 
 def test_how_long_a_program_took_that_began_in_the_warm_up_is_not_told(tmp_path: Path) -> None:
     folder = SyntheticRun(tmp_path / "run").write()
-    facts = {"run": "fetch", "server": None, "took_s": 3.25, "absent": []}
+    facts: dict[str, Any] = {"run": "fetch", "server": None, "took_s": 3.25, "absent": []}
     ApplicationRecord(name="call", application="command", flows=(), facts=facts).write(folder / "traffic/call")
     plan = json.loads((folder / "plan.json").read_text())
     plan["traffic"][0]["options"] = {"start": 2.0}
