@@ -54,6 +54,11 @@ class Checked:
     def shortest_s(self) -> float:
         return min(map(self._length_s, self.plans.values()))
 
+    def cores_needed(self) -> int:
+        """Of the lab that needs the most, of points that were tried (`Plan.cores_needed`); 0: it is not known of one."""
+        needed = [plan.cores_needed for plan in self.plans.values()]
+        return max(needed) if all(needed) else 0
+
     def _length_s(self, plan: Plan) -> float:
         return length_s(plan.traffic, self.campaign.file.duration)
 

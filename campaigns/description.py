@@ -116,7 +116,7 @@ class CampaignFile(Section):
     topologies: Annotated[dict[Label, str], Written("mapping by name")] = Field(
         {}, description="Several, by name, instead of one; they are the values of a parameter `topology`."
     )
-    virtual: bool = Field(False, description="In virtual time; in labs otherwise, one after another.")
+    virtual: bool = Field(False, description="In virtual time; otherwise in labs, in real time.")
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] | None = Field(
         None, description="Of the traffic of each run, in place of the topology's."
     )

@@ -16,7 +16,7 @@ from system.rootfs import NODE_FOLDER
 from system.user_privileges import as_user
 
 #: Words for people, and what only says where on a machine a lab is.
-_OF_NO_CONSEQUENCE: Final = ("topology", "notes", "lab", "awake_cores", "realtime_budget_us")
+_OF_NO_CONSEQUENCE: Final = ("topology", "notes", "lab", "awake_cores", "cores_needed", "realtime_budget_us")
 _OF_A_NODE: Final = ("cores", "container", "namespace", "realtime_priority")
 #: In place of the name that a node's copy of a file has: that of the file.
 _COPY: Final = "copy"

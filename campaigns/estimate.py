@@ -16,6 +16,7 @@ from campaigns.campaign import Campaign
 from campaigns.checking import Checked
 from campaigns.description import TOPOLOGY
 from campaigns.design import point_key
+from campaigns.lab_runs import sets_of_cores
 from contracts.campaign import INDEX_FILE, RUNS_FOLDER, CampaignRun, campaign_folder
 from contracts.run_files import read_lines
 from results.retention import size_of
@@ -38,9 +39,9 @@ class _Each:
     notes: Sequence[str]
 
 
-def workers(campaign: Campaign) -> int:
-    """How many runs are made at the same time: a computed run takes a core; labs would disturb each other's time."""
-    return len(available_cores()) if campaign.file.virtual else 1
+def workers(checked: Checked) -> int:
+    """How many runs are made at the same time: a computed run takes a core, a lab a set of them."""
+    return len(available_cores() if checked.campaign.file.virtual else sets_of_cores(checked.cores_needed()))
 
 
 def estimate(checked: Checked, results: Path, progress: Progress, cluster: CampaignCluster | None = None) -> CampaignDryRun:
@@ -60,7 +61,7 @@ def estimate(checked: Checked, results: Path, progress: Progress, cluster: Campa
     }
     left: Count = {"least": max(0, runs["least"] - len(finished)), "most": max(0, runs["most"] - len(finished))}
     length: Amount = {"least": checked.shortest_s(), "most": checked.longest_s()}
-    together = workers(campaign) if cluster is None else _accepted(cluster)
+    together = workers(checked) if cluster is None else _accepted(cluster)
     each = _from_finished(finished, folder) if finished else _tried(checked, progress) if file.virtual else _from_length(length)
     takes = _times(left, each.takes_s, together)
     free = shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free

@@ -1,86 +1,71 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs in real time: one lab after another, each by a `netboxit run` of its own, since a run gives its rights up for good."""
+"""Runs in real time on this machine: as many labs at a time as have cores of their own."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
-import time
+import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Final, Literal, Self
-
-from typing_extensions import TypedDict
 
 from campaigns import digest
 from campaigns.engine import Done
+from campaigns.lab_slot import LabSlot
 from campaigns.order import Order
-from contracts import durable
-from contracts.errors import NetBoxITError, printable_lines
 from contracts.files import files_found
-from contracts.installation import CHECKOUT
-from contracts.run_files import read
-from contracts.run_folder import METRICS_FILE, RUN_FILE
-from contracts.run_records import RunRecord
-from ownership import state
-from results.metrics_document import VerdictTold
-from results.retention import reduce
-from system import kernel
+from system.cores import available_cores, isolated_cores
 from system.realtime_support import realtime_support
 from testbed import where
+from testbed.plans.core_plan import core_sets
 from testbed.plans.traffic_plan import with_warm_up
 
-#: In the campaign's folder while its lab may be up: the lab's name.
-_LAB_FILE: Final = ".lab"
-#: Exit statuses of a run that has a verdict.
-_OVER: Final = (0, 3, 4)
+#: In the campaign's folder while a lab of it may be up, with the number of its slot as two hexadecimal digits: the lab's name.
+_MARK: Final = ".lab-"
+_MOST: Final = 256
 
 
-def lab_of(folder: Path) -> str:
-    """The name of a campaign's labs: of its folder's name what a lab's may have, and of its place a digest, since campaigns of
-    the same name in other results have labs of their own."""
-    letters = re.sub("[^a-z0-9-]", "", folder.name)[:8].strip("-")
-    return f"c-{letters}-{hashlib.blake2b(bytes(folder.resolve()), digest_size=2).hexdigest()}".replace("--", "-")
+def sets_of_cores(needed: int) -> list[tuple[int, ...]]:
+    """Of this machine, for labs that are up at the same time, and need so many cores each; 0: it is not known."""
+    return core_sets(available_cores(), needed, isolated_cores())[:_MOST]
 
 
-class Judged(TypedDict):
-    """Of metrics.json what is told of a run."""
-
-    verdict: VerdictTold
-
-
-class RunFailed(NetBoxITError):
-    """A run left no verdict."""
+def lab_of(folder: Path, slot: int = 0) -> str:
+    """The name of a campaign's labs in one slot: of its folder's name what a lab's may have, and of its place a digest, since
+    campaigns of the same name in other results have labs of their own."""
+    letters = re.sub("[^a-z0-9-]", "", folder.name)[:6].strip("-")
+    digits = hashlib.blake2b(bytes(folder.resolve()), digest_size=2).hexdigest()
+    return f"c-{letters}-{digits}{slot:02x}".replace("--", "-")
 
 
 class LabRuns:
-    """An engine of labs on this machine, which all have one name. Two at a time would take each other's cores."""
+    """An engine of labs on this machine, one at a time on each of these sets of cores. Labs on the same cores would disturb each
+    other."""
 
     clock: Literal["real"] = "real"
-    slots: Final = 1
 
-    def __init__(self, folder: Path) -> None:
-        self._lab, self._mark = lab_of(folder), folder / _LAB_FILE
-        self._thread = ThreadPoolExecutor(1)
-        self._running: subprocess.Popen[str] | None = None
+    def __init__(self, folder: Path, sets: Sequence[Sequence[int]]) -> None:
+        """`folder` is the campaign's. A single set is of all cores that labs may use."""
+        self.slots = len(sets)
+        self._folder = folder
+        self._free = SimpleQueue[LabSlot]()
+        for number, cores in enumerate(sets):
+            self._free.put(self._slot(number, cores if len(sets) > 1 else None))
+        self._threads = ThreadPoolExecutor(self.slots)
+        self._ends = threading.Event()
 
     def __enter__(self) -> Self:
+        for mark in self._folder.glob(f"{_MARK}[0-9a-f][0-9a-f]"):
+            self._slot(int(mark.name.removeprefix(_MARK), 16), None).take_down_earlier()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """A lab that is up is taken down by its own command, which is waited for."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-        if self._running is not None and self._running.poll() is None:
-            with suppress(PermissionError):  # of an operator's it is root's; Ctrl-C reached it by the terminal
-                self._running.send_signal(signal.SIGINT)
-        self._thread.shutdown()
+        """Labs that are up are taken down by their own commands, which are waited for."""
+        self._ends.set()
+        self._threads.shutdown(cancel_futures=True)
 
     def digest(self, order: Order) -> str:
         with files_found() as found:
@@ -89,55 +74,22 @@ class LabRuns:
         return digest.of_plan(plan, order.duration_s or 0.0, found.files)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
-        return self._thread.submit(self._perform, order, folder)
+        return self._threads.submit(self._perform, order, folder)
 
     def remarks(self) -> Sequence[str]:
-        return ()
+        one_by_one = self.slots == 1 and isolated_cores()
+        return ["where cores are isolated (isolcpus), labs are made one after another"] if one_by_one else []
+
+    def _slot(self, number: int, cores: Sequence[int] | None) -> LabSlot:
+        return LabSlot(lab_of(self._folder, number), self._folder / f"{_MARK}{number:02x}", cores)
 
     def _perform(self, order: Order, folder: Path) -> Done:
-        began = time.monotonic()
-        self._take_down_earlier()
-        durable.put(self._mark, f"{self._lab}\n")
-        own = folder.with_name(f"{folder.name}.results")
-        shutil.rmtree(own, ignore_errors=True)
-        settings = [word for setting in order.settings for word in ("--set", setting.text)]
-        duration = [] if order.duration_s is None else ["--duration", f"{order.duration_s} s"]
-        warm_up = ["--warm-up", f"{order.warm_up_s:.9f} s"] if order.warm_up_s else []
-        status, said = self._netboxit(
-            *("run", str(order.topology), "--name", self._lab, "--results", str(own)), *duration, *warm_up, *settings
-        )
-        found = next((own / "runs").iterdir(), None) if (own / "runs").is_dir() else None
-        if status not in _OVER or found is None:
-            raise RunFailed(f"run {order.name} of {order.topology} left no verdict: {said or f'exit status {status}'}")
-        self._mark.unlink()
-        with durable.told(folder):
-            folder.rmdir()
-            found.rename(folder)
-            shutil.rmtree(own)
-        metrics, record = read(folder / METRICS_FILE, Judged), read(folder / RUN_FILE, RunRecord)
-        if metrics is None:
-            raise RunFailed(f"run {order.name} of {order.topology} left no {METRICS_FILE}")
-        reduce(folder, order.keep)
-        return Done(metrics["verdict"]["status"], time.monotonic() - began, None if record is None else record["failure"])
+        slot = self._free.get()
+        try:
+            return slot.perform(order, folder, self._heed)
+        finally:
+            self._free.put(slot)
 
-    def _take_down_earlier(self) -> None:
-        """The lab of an earlier command at this campaign that was killed."""
-        if self._mark.exists() and self._lab in (state.seen_lab_names() or ()):
-            status, said = self._netboxit("down", self._lab)
-            if status != 0:
-                raise RunFailed(f"lab {self._lab}, left by an earlier command, cannot be taken down: {said}")
-
-    def _netboxit(self, *words: str) -> tuple[int, str]:
-        """Runs a command; returns its exit status, and the last line that it said on standard error."""
-        parent = os.getpid()
-        self._running = subprocess.Popen(
-            [sys.executable, str(CHECKOUT / "netboxit.py"), *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            preexec_fn=lambda: kernel.end_with_parent(parent, signal.SIGINT),
-        )
-        _, said = self._running.communicate()
-        return self._running.returncode, printable_lines(said.strip().rpartition("\n")[2])
+    def _heed(self) -> None:
+        if self._ends.is_set():
+            raise CancelledError("the campaign ended")

@@ -26,7 +26,7 @@ from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index
 from campaigns.kept_topologies import KeptFiles
-from campaigns.lab_runs import LabRuns
+from campaigns.lab_runs import LabRuns, sets_of_cores
 from campaigns.local_workers import LocalWorkers
 from campaigns.order import Order
 from campaigns.stopping import StoppingRule
@@ -70,7 +70,7 @@ def run(
     """
     campaign = checked.campaign
     folder = campaign_folder(results, campaign.name)
-    outcome = carry(campaign, folder, _engine(campaign, folder, cluster), tell, kept_topologies.of(checked))
+    outcome = carry(campaign, folder, _engine(checked, folder, cluster), tell, kept_topologies.of(checked))
     try:
         report, *_ = comparing.write([folder], (), folder, files=False).files
     except comparing.NothingToCompare as error:
@@ -87,9 +87,10 @@ def surveyed(campaign: Campaign, cluster: Cluster) -> CampaignCluster:
         return engine.surveyed()
 
 
-def _engine(campaign: Campaign, folder: Path, cluster: Cluster | None) -> Engine:
+def _engine(checked: Checked, folder: Path, cluster: Cluster | None) -> Engine:
+    campaign = checked.campaign
     if cluster is None:
-        return LocalWorkers() if campaign.file.virtual else LabRuns(folder)
+        return LocalWorkers() if campaign.file.virtual else LabRuns(folder, sets_of_cores(checked.cores_needed()))
     return _on_cluster(campaign, cluster)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from campaigns import checking, trial
+from campaigns import checking, lab_runs, trial
 from campaigns.campaign import Campaign
 from campaigns.conftest import Write
 from campaigns.estimate import estimate
@@ -80,10 +80,33 @@ def test_computed_runs_that_take_longer_than_somebody_waits_take_that_at_least(
     assert any("none was over" in note for note in told["notes"])
 
 
-def test_runs_in_real_time_take_their_traffics_time_at_least_one_after_another(campaign_file: Write) -> None:
-    told = estimated(campaign_file, TEXT.replace("virtual: true", "virtual: false"))
+REAL = TEXT.replace("virtual: true", "virtual: false")
+
+
+def with_cores(monkeypatch: pytest.MonkeyPatch, cores: range, isolated: tuple[int, ...] = ()) -> None:
+    monkeypatch.setattr(lab_runs, "available_cores", lambda: tuple(cores))
+    monkeypatch.setattr(lab_runs, "isolated_cores", lambda: isolated)
+
+
+def test_runs_in_real_time_take_their_traffics_time_at_least_one_after_another(
+    campaign_file: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_cores(monkeypatch, range(2))
+    told = estimated(campaign_file, REAL)
     assert (told["workers"], told["takes_s"]) == (1, {"least": 60, "most": None})
     assert told["ends"]["least"] is not None and told["ends"]["most"] is None
+
+
+def test_on_a_machine_with_many_cores_several_labs_run_at_a_time(campaign_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_cores(monkeypatch, range(8))
+    told = estimated(campaign_file, REAL)
+    # A netbox, and hosts: two cores each.
+    assert (told["workers"], told["takes_s"]["least"]) == (4, 15)
+    # The largest lab counts, and what it asks for.
+    second = REAL.replace("[1 ms, 2 ms]}", "[1 ms, 2 ms]}, cores: {path: netboxes.net.cores, values: [1, 2]}")
+    assert estimated(campaign_file, second)["workers"] == 2
+    with_cores(monkeypatch, range(8), isolated=(6, 7))
+    assert estimated(campaign_file, REAL)["workers"] == 1
 
 
 def test_a_stop_rule_makes_it_a_span(campaign_file: Write) -> None:

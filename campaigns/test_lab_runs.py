@@ -18,6 +18,7 @@ import pytest
 from campaigns.lab_runs import lab_of
 from contracts.campaign import INDEX_FILE, campaign_folder
 from contracts.installation import CHECKOUT
+from system.cores import available_cores
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.usefixtures("nothing_left")]
 
@@ -86,6 +87,57 @@ def test_killed_with_its_lab_up_it_has_each_run_once_in_the_end(file: Path, stat
     delays = {row["name"]: _delay_ms(file, row["name"]) for row in rows(file)}
     for name, delay_ms in delays.items():
         assert delay_ms == pytest.approx(5.0 if name.startswith("0000") else 10.0, abs=3.0)
+
+
+#: Two labs at a time on a machine of two cores: each has one, and so is late, which the topology allows.
+TWO: Final = """
+import sys
+from pathlib import Path
+from campaigns.campaign import Campaign
+from campaigns.lab_runs import LabRuns
+from campaigns.running import carry
+from contracts.campaign import campaign_folder
+from system.cores import available_cores
+
+file = Path(sys.argv[1])
+folder = campaign_folder(file.parent, "in-labs")
+print(carry(Campaign.load(file), folder, LabRuns(folder, [[core] for core in available_cores()[:2]]), lambda _: None)["made"])
+"""
+
+
+@pytest.mark.parametrize("kill", [os.kill, os.killpg])
+def test_two_labs_at_a_time_have_cores_of_their_own_and_are_gone_after_a_kill(
+    file: Path, state_folder: Path, kill: Callable[[int, int], None]
+) -> None:
+    if len(available_cores()) < 2:
+        pytest.skip("two labs at a time need two cores")
+    folder = campaign_folder(file.parent, "in-labs")
+    plans = [state_folder / "labs" / lab_of(folder, slot) / "plan.json" for slot in range(2)]
+
+    def begun() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", TWO, file],
+            cwd=CHECKOUT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    first = begun()
+    wait_until(lambda: len(rows(file)) > 0 and all(plan.exists() for plan in plans), first)
+    cores = [{core for node in json.loads(plan.read_text())["nodes"] for core in node["cores"]} for plan in plans]
+    assert cores == [{core} for core in available_cores()[:2]]
+    kill(first.pid, signal.SIGKILL)
+    first.communicate()
+    before = len(rows(file))
+    second = begun()
+    made, said = second.communicate()
+    assert second.returncode == 0, said
+    assert int(made) == 4 - before
+    assert sorted(row["name"] for row in rows(file)) == ["0000-00", "0000-01", "0001-00", "0001-01"]
+    assert not (state_folder / "labs").exists() or not any((state_folder / "labs").iterdir())
+    assert not any(folder.glob(".lab-*"))
 
 
 def test_ctrl_c_takes_its_lab_down(file: Path, state_folder: Path) -> None:

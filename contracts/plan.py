@@ -252,6 +252,9 @@ class Plan:
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: In whose time it runs: this machine's, or in virtual time.
     clock: Literal["real", "virtual"] = "real"
+    #: Cores with which each emulator would have its own, and a second one where it asks for that, with the one for hosts and
+    #: interrupts. 0: of a lab over several machines.
+    cores_needed: int = 0
     #: The operations centre: what goes towards it is called "return". None where nobody says which host it is.
     centre: str | None = None
     #: Of a run: seconds from its time 0 in which what is sent is in no figure. The command says it, not the topology.

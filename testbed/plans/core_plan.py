@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 
 from contracts.errors import listed
 
@@ -18,6 +19,8 @@ class CorePlan:
     notes: tuple[str, ...] = ()
     #: Netboxes whose frames go in and out on a second core.
     io_cores: dict[str, int] = field(default_factory=dict)
+    #: With so many cores each emulator would have its own, and each that asks for a second one that, too.
+    needed: int = 1
 
 
 def plan_cores(
@@ -47,12 +50,24 @@ def plan_cores(
     assign = partial(_assigned, [first, *rest], hosts, netboxes, routers, shares or {}, two_cores, {*others, *isolated})
     plan = assign(running)
     notes = (*_beside_others(plan, others, emulators), *_staying(plan, assign({}), running, emulators))
-    return replace(plan, notes=(*plan.notes, *notes))
+    needed = 1 + len(_groups(netboxes, shares or {})) + len(routers) + len(two_cores)
+    return replace(plan, notes=(*plan.notes, *notes), needed=needed)
 
 
 def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
     """The first that is not isolated; the first, where all are."""
     return min(cores, key=lambda core: (core in isolated, core))
+
+
+def core_sets(cores: Sequence[int], needed: int, isolated: Collection[int]) -> list[tuple[int, ...]]:
+    """Disjoint sets of them for labs that are up at the same time, each with `needed` at least; one, where two have no room.
+
+    One, too, where some are isolated: a lab's command is kept to its set by its affinity, and the kernel would leave programs of
+    its own on whichever isolated core they came to. `needed` 0 is not known, and has all cores.
+    """
+    labs = max(1, len(cores) // needed) if needed and not set(cores) & set(isolated) else 1
+    ends = [len(cores) * number // labs for number in range(labs + 1)]
+    return [tuple(cores[begin:end]) for begin, end in pairwise(ends)]
 
 
 def _assigned(

@@ -27,6 +27,7 @@ _RECORDED: Final = {
     "notes": "planner's notes",
     "events": "events of runs",
     "hosts": "machines",
+    "cores_needed": "cores with which each emulator has its own",
     "take": "interfaces that it may have though they are in use",
     "elsewhere": "names of nodes on other machines",
     "warm_up_s": "warm-up of a run",

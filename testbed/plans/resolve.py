@@ -141,6 +141,7 @@ class _Resolver:
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=alone.budget_us() if alone else 0,
             awake_cores=alone.awake_cores() if alone else (),
+            cores_needed=alone.cores.needed if alone else 0,
             notes=(*self._notes(several), *topology.notes, *without_effect(traffic), *beyond(events, traffic, duration_s)),
             events=events,
             hosts=tuple(

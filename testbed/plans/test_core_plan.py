@@ -4,7 +4,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from testbed.plans.core_plan import CorePlan, plan_cores
+from testbed.plans.core_plan import CorePlan, core_sets, plan_cores
 
 HOSTS, NETBOXES, ROUTERS = ("fr1", "eoc"), ("field", "longhaul", "backhaul"), ("meoc",)
 
@@ -159,6 +159,42 @@ def test_beside_another_lab_with_cores_enough_nothing_is_shared() -> None:
     plan = plan_cores((0, 1, 2, 3, 4), hosts=HOSTS, netboxes=("field",), routers=ROUTERS, others={1: "first", 2: "first"})
     assert plan.cores == {"fr1": (0,), "eoc": (0,), "field": (3,), "meoc": (4,)}
     assert plan.notes == ()
+
+
+@given(CORES, WISHES, st.integers(0, 3))
+def test_with_the_cores_that_it_needs_a_lab_shares_none_for_want_of_them(
+    cores: set[int], wishes: list[str], routers: int
+) -> None:
+    boxes, ways = tuple(f"n{i}" for i in range(len(wishes))), tuple(f"r{i}" for i in range(routers))
+    shares = {box: wish for box, wish in zip(boxes, wishes, strict=True) if wish in ("red", "blue")}
+    wanting = tuple(box for box, wish in zip(boxes, wishes, strict=True) if wish == "two")
+    plan = plan_cores(tuple(cores), hosts=HOSTS, netboxes=boxes, routers=ways, shares=shares, two_cores=wanting)
+    for there in (plan.needed, plan.needed - 1):
+        given = (
+            plan_cores(range(there), hosts=HOSTS, netboxes=boxes, routers=ways, shares=shares, two_cores=wanting)
+            if there
+            else None
+        )
+        wanted = (
+            any("are needed" in note or "got none" in note or "the only one" in note for note in given.notes) if given else True
+        )
+        assert wanted == (there < plan.needed)
+
+
+def test_labs_at_the_same_time_have_disjoint_cores_and_each_those_that_it_needs() -> None:
+    assert core_sets(range(8), 2, ()) == [(0, 1), (2, 3), (4, 5), (6, 7)]
+    assert core_sets((1, 2, 5, 6, 9, 11, 12), 3, ()) == [(1, 2, 5), (6, 9, 11, 12)]
+    # One lab, which shares cores, where there is no room for two.
+    assert core_sets((0, 1), 5, ()) == core_sets((0, 1), 2, ()) == [(0, 1)]
+    assert core_sets((0, 1), 0, ()) == core_sets((0, 1), 1, isolated={1}) == [(0, 1)]
+    assert core_sets((0, 1), 1, isolated={7}) == [(0,), (1,)]
+
+
+@given(CORES, st.integers(0, 9))
+def test_sets_of_cores_have_each_core_once(cores: set[int], needed: int) -> None:
+    sets = core_sets(sorted(cores), needed, ())
+    assert [core for each in sets for core in each] == sorted(cores)
+    assert len(sets) == 1 or all(len(each) >= needed for each in sets)
 
 
 def test_emulators_come_to_isolated_cores_first_and_hosts_never() -> None:
