@@ -117,7 +117,8 @@ class LabSlot:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            preexec_fn=lambda: kernel.end_with_parent(parent, signal.SIGINT),
+            # Not SIGINT, which a command that a shell started in the background ignores until it is ready to undo things.
+            preexec_fn=lambda: kernel.end_with_parent(parent, signal.SIGTERM),
         ) as command:
             while True:
                 try:
@@ -130,6 +131,6 @@ class LabSlot:
                 except BaseException:
                     # It takes its lab down, which is waited for.
                     with suppress(PermissionError):  # of an operator's it is root's; Ctrl-C reached it by the terminal
-                        command.send_signal(signal.SIGINT)
+                        command.send_signal(signal.SIGTERM)
                     command.communicate()
                     raise
