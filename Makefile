@@ -6,6 +6,7 @@
 # campaigns: runs the campaigns of campaigns/ and writes their reports into docs/campaigns/; `make campaigns CAMPAIGNS=campaigns/rain.yaml`
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
+# kill-campaign: kills a campaign of 20 labs five times and compares its runs with those of one left alone (ten minutes)
 # full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (minutes)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
@@ -36,7 +37,7 @@ TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
 IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench campaigns e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test fresh-package
+.PHONY: setup demo bench campaigns e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
 .PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs test-logic test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
@@ -66,6 +67,9 @@ e4 e5 e6: setup
 
 kill-test: setup
 	@$(VENV)/bin/python -m tests.kill_test $(MOMENTS)
+
+kill-campaign: setup
+	@$(VENV)/bin/python -m tests.kill_campaign $(KILLS)
 
 full-disk-test: setup
 	@$(VENV)/bin/python -m tests.disk_test $(TRIALS)
