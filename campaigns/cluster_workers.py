@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs in virtual time on the workers of a Dask cluster: many machines.
+"""Runs on the workers of a Dask cluster: many machines.
 
 Dask decides which worker makes a run, and has another one make it when that worker is lost. Each worker that joins is asked for
-its version. One that has the controller's gets a resource of that version's name, and runs go only to workers that have it.
+its version, and for runs in real time whether it can make labs. One that has the controller's version gets a resource of that
+name, one that can make labs a second one, and runs go only to workers that have what they need.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from typing import Any, Final, Literal, Self, cast
 import distributed
 from distributed.scheduler import KilledWorker
 
-from campaigns import digest, parcel
+from campaigns import parcel
 from campaigns.cluster import Cluster
 from campaigns.engine import Done, WorkerLost
+from campaigns.lab_parcel import InLabs, LabParcel
+from campaigns.lab_slot import RunFailed
 from campaigns.order import Order
-from campaigns.parcel import Parcel, Returned
-from campaigns.work import Work
+from campaigns.parcel import InVirtualTime, Parcel, Returned
 from campaigns.worker_version import differences, identity, name_of
 from contracts import durable
 from contracts.errors import NetBoxITError, listed, printable
@@ -39,6 +41,8 @@ _LOOK_S: Final = 1.0
 #: Until a campaign without workers ends: a worker that was killed is started again in this time.
 _WITHOUT_WORKERS_S: Final = 60.0
 _CLOSING_S: Final = 5.0
+#: A worker's answer besides its version.
+_NO_LABS: Final = "no labs"
 _REMEDY: Final = "start some of this version: ansible/workers.yml, or by hand (docs/campaigns.md)"
 
 
@@ -57,7 +61,7 @@ class FailedThere(NetBoxITError):
 class _Awaited:
     """A run that the cluster is to make."""
 
-    def __init__(self, parcel: Parcel, folder: Path) -> None:
+    def __init__(self, parcel: Parcel | LabParcel, folder: Path) -> None:
         self.parcel, self.folder = parcel, folder
         self.over: Future[Done] = Future()
         self.over.set_running_or_notify_cancel()
@@ -68,13 +72,13 @@ class _Awaited:
 class ClusterWorkers:
     """An engine of a cluster's workers. Inside the with block it is connected; with the block its runs are cancelled there."""
 
-    clock: Literal["virtual"] = "virtual"
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._security = cluster, cluster.security()
+    def __init__(self, cluster: Cluster, runs: InVirtualTime | InLabs) -> None:
+        self._cluster, self._security, self._runs = cluster, cluster.security(), runs
         self._identity = identity()
-        #: The resource of each worker that may have runs. A worker process makes one at a time, whatever threads it has.
-        self._resource = {name_of(self._identity): 1}
+        #: The resources of each worker that may have runs. A worker process makes one at a time, whatever threads it has.
+        self._resources = {name_of(self._identity): 1}
+        if runs.in_labs:
+            self._resources[f"{name_of(self._identity)}-lab"] = 1
         self._client: Any = None
         self._accepted: set[str] = set()
         #: Why, by the address of a worker.
@@ -116,16 +120,18 @@ class ClusterWorkers:
         self._looking.join(_CLOSING_S)
 
     @property
+    def clock(self) -> Literal["real", "virtual"]:
+        return self._runs.clock
+
+    @property
     def slots(self) -> int:
         return max(1, len(self._accepted))
 
     def digest(self, order: Order) -> str:
-        computation = order.planned()
-        return digest.of_plan(computation.plan, computation.least_s, computation.named)
+        return self._runs.digest(order)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
-        computation = order.planned()
-        run = _Awaited(Parcel.of(Work.of(computation, order.keep)), folder)
+        run = _Awaited(self._runs.parcel(order), folder)
         with self._lock:
             self._awaited.add(run)
             self._send(run)
@@ -143,7 +149,7 @@ class ClusterWorkers:
     def _send(self, run: _Awaited) -> None:
         try:
             run.there = self._client.submit(
-                _perform, run.parcel, key=f"netboxit-{uuid.uuid4().hex}", pure=False, resources=self._resource
+                _perform, run.parcel, key=f"netboxit-{uuid.uuid4().hex}", pure=False, resources=self._resources
             )
         except Exception as error:
             raise self._lost() from error
@@ -190,11 +196,12 @@ class ClusterWorkers:
                 self._end_all(self._without_workers())
 
     def _look(self) -> None:
-        """Asks workers that are new for their version."""
+        """Asks workers that are new for their version, and what they can make."""
         before, present = set(self._accepted), set(self._client.nthreads())
         self._accepted &= present
         if new := present - before - set(self._refused):
-            answers = self._client.run(_question(self._identity, self._resource), workers=sorted(new), on_error="return")
+            question = _question(self._identity, self._resources, in_labs=self._runs.in_labs)
+            answers = self._client.run(question, workers=sorted(new), on_error="return")
             for worker, answer in answers.items():
                 self._judge(worker, answer)
             # Dask does not look again at runs that found no worker, when one gets a resource. It found one as long as an earlier
@@ -208,6 +215,8 @@ class ClusterWorkers:
         elif isinstance(answer, Mapping):
             if other := differences(answer, self._identity):
                 self._refused[worker] = printable(f"it has {', '.join(other)}")
+            elif why := answer.get(_NO_LABS):
+                self._refused[worker] = printable(f"it can make no labs: {why}")
             else:
                 self._accepted.add(worker)
         # Anything else is an error of the way there: it is asked again.
@@ -243,36 +252,47 @@ class ClusterWorkers:
         return NoWorkers(f"{self._cluster.scheduler} has no worker that may make the runs{refused}; {_REMEDY}")
 
 
-def _question(ours: Mapping[str, str], resource: Mapping[str, int]) -> Callable[..., Awaitable[Mapping[str, str] | None]]:
-    """What each worker is asked: its version, or None where there is no NetBoxIT. One of ours gets the resource.
+def _question(
+    ours: Mapping[str, str], resources: Mapping[str, int], *, in_labs: bool
+) -> Callable[..., Awaitable[Mapping[str, str] | None]]:
+    """What each worker is asked: its version, and why it can make no labs; or None where there is no NetBoxIT. One of ours, which
+    can make the runs, gets the resources.
 
     It is a function within one, so that Dask sends its code, and not the name of a module that a worker may not have.
     """
+    no_labs = _NO_LABS
 
-    async def answer(dask_worker: Any) -> Mapping[str, str] | None:
+    def of_worker() -> Mapping[str, str] | None:
         try:
-            from campaigns.worker_version import identity as of_worker
+            from campaigns.worker_version import identity as own
         except ImportError:
             return None
+        if (theirs := own()) != ours or not in_labs:
+            return theirs
+        from campaigns.lab_worker import why_none
+
+        return theirs if (why := why_none()) is None else {**theirs, no_labs: why}
+
+    async def answer(dask_worker: Any) -> Mapping[str, str] | None:
         theirs = await asyncio.to_thread(of_worker)
-        if theirs == ours and any(name not in dask_worker.state.total_resources for name in resource):
-            await dask_worker.set_resources(**resource)
+        if theirs == ours and any(name not in dask_worker.state.total_resources for name in resources):
+            await dask_worker.set_resources(**resources)
         return theirs
 
     return answer
 
 
-def _perform(sent: Parcel) -> Returned:
+def _perform(sent: Parcel | LabParcel) -> Returned:
     """On a worker. A run that was cancelled meanwhile ends there."""
     worker = cast(Any, distributed.get_worker())
     key = worker.get_current_task()
 
-    def go_on(_: str) -> None:
+    def heed() -> None:
         task = worker.state.tasks.get(key)
         if task is None or task.state == "cancelled":
             raise CancelledError("the campaign ended")
 
     try:
-        return parcel.carry_out(sent, go_on)
-    except durable.NotWritten as error:
-        raise durable.NotWritten(f"worker {worker.name} at {worker.address}: {error}") from error
+        return sent.carry_out(heed)
+    except (durable.NotWritten, RunFailed) as error:
+        raise type(error)(f"worker {worker.name} at {worker.address}: {error}") from error

@@ -17,8 +17,8 @@ from campaigns.engine import Done
 from campaigns.lab_slot import LabSlot
 from campaigns.order import Order
 from contracts.files import files_found
+from contracts.plan import Plan, RealtimeSupport
 from system.cores import available_cores, isolated_cores
-from system.realtime_support import realtime_support
 from testbed import where
 from testbed.plans.core_plan import core_sets
 from testbed.plans.traffic_plan import with_warm_up
@@ -26,6 +26,8 @@ from testbed.plans.traffic_plan import with_warm_up
 #: In the campaign's folder while a lab of it may be up, with the number of its slot as two hexadecimal digits: the lab's name.
 _MARK: Final = ".lab-"
 _MOST: Final = 256
+#: What a machine's real-time service is taken for, which may be another one where the campaign goes on.
+_ANY: Final = RealtimeSupport(fifo=True, budget_us=None, reason="")
 
 
 def sets_of_cores(needed: int) -> list[tuple[int, ...]]:
@@ -39,6 +41,19 @@ def lab_of(folder: Path, slot: int = 0) -> str:
     letters = re.sub("[^a-z0-9-]", "", folder.name)[:6].strip("-")
     digits = hashlib.blake2b(bytes(folder.resolve()), digest_size=2).hexdigest()
     return f"c-{letters}-{digits}{slot:02x}".replace("--", "-")
+
+
+def digest_of(order: Order) -> str:
+    """Of all that a run in a lab follows from, but its seed and its machine. Raises BadTopology, and what planning raises."""
+    with files_found() as found:
+        plan = planned(order)
+    return digest.of_plan(plan, order.duration_s or 0.0, found.files)
+
+
+def planned(order: Order) -> Plan:
+    """The run's plan but for what its machine grants. Raises BadTopology, and what else planning raises."""
+    plan, _ = where.checked(order.topology, None, _ANY, order.settings)
+    return with_warm_up(plan, order.warm_up_s, order.duration_s)
 
 
 class LabRuns:
@@ -68,10 +83,7 @@ class LabRuns:
         self._threads.shutdown(cancel_futures=True)
 
     def digest(self, order: Order) -> str:
-        with files_found() as found:
-            plan, _ = where.checked(order.topology, None, realtime_support(), order.settings)
-        plan = with_warm_up(plan, order.warm_up_s, order.duration_s)
-        return digest.of_plan(plan, order.duration_s or 0.0, found.files)
+        return digest_of(order)
 
     def submit(self, order: Order, folder: Path) -> Future[Done]:
         return self._threads.submit(self._perform, order, folder)

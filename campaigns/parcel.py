@@ -16,9 +16,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
+from campaigns import digest
 from campaigns.engine import Done
+from campaigns.order import Order
 from campaigns.plan_paths import replaced
 from campaigns.work import Work, perform
 from campaigns.worker_version import differences, identity
@@ -48,8 +50,16 @@ class TooLarge(NetBoxITError):
 
 
 @dataclass(frozen=True)
+class Returned:
+    """A run that another machine made."""
+
+    done: Done
+    archive: bytes
+
+
+@dataclass(frozen=True)
 class Parcel:
-    """A run that another machine is to make."""
+    """A run that another machine is to compute."""
 
     work: Work
     #: Of the controller.
@@ -59,32 +69,43 @@ class Parcel:
     def of(work: Work) -> Parcel:
         return Parcel(work, identity())
 
+    def carry_out(self, heed: Callable[[], None]) -> Returned:
+        """On a worker: makes the run in a folder that is gone afterwards. `heed` ends it early by raising.
 
-@dataclass(frozen=True)
-class Returned:
-    """A run that another machine made."""
+        Raises OtherVersion, NotWritten and TooLarge.
+        """
+        check_version(self.identity)
+        with tempfile.TemporaryDirectory(prefix="netboxit-run-") as place:
+            (folder := Path(place) / "run").mkdir()
+            here = {path: str(folder / name) for path, name in self.work.named.items()}
+            done = perform(replace(self.work, plan=replaced(self.work.plan, here)), folder, lambda _: heed())
+            for record in folder.glob("*.json") if here else ():
+                name_as_before(record, {own: path for path, own in here.items()})
+            return Returned(done, pack(folder))
 
-    done: Done
-    archive: bytes
+
+class InVirtualTime:
+    """What a cluster is to make: runs in virtual time."""
+
+    clock: Literal["virtual"] = "virtual"
+    in_labs: Literal[False] = False
+
+    def digest(self, order: Order) -> str:
+        computation = order.planned()
+        return digest.of_plan(computation.plan, computation.least_s, computation.named)
+
+    def parcel(self, order: Order) -> Parcel:
+        return Parcel.of(Work.of(order.planned(), order.keep))
 
 
-def carry_out(parcel: Parcel, progress: Callable[[str], None]) -> Returned:
-    """On a worker: makes the run in a folder that is gone afterwards. `progress` ends it early by raising.
-
-    Raises OtherVersion, NotWritten and TooLarge.
-    """
-    if other := differences(identity(), parcel.identity):
+def check_version(controller: Mapping[str, str]) -> None:
+    """On a worker. Raises OtherVersion."""
+    if other := differences(identity(), controller):
         raise OtherVersion(f"a worker has {', '.join(other)}; bring it to the controller's version and start it again")
-    with tempfile.TemporaryDirectory(prefix="netboxit-run-") as place:
-        (folder := Path(place) / "run").mkdir()
-        here = {path: str(folder / name) for path, name in parcel.work.named.items()}
-        done = perform(replace(parcel.work, plan=replaced(parcel.work.plan, here)), folder, progress)
-        for record in folder.glob("*.json") if here else ():
-            _name_as_before(record, {own: path for path, own in here.items()})
-        return Returned(done, pack(folder))
 
 
-def _name_as_before(record: Path, paths: Mapping[str, str]) -> None:
+def name_as_before(record: Path, paths: Mapping[str, str]) -> None:
+    """Has a record of the run name files as the controller does: `paths` are its own, by those here."""
     text = record.read_text()
     for own, path in paths.items():
         text = text.replace(json.dumps(own)[1:-1], json.dumps(path)[1:-1])

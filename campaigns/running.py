@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from campaigns import comparing, digest, kept_topologies
 from campaigns.campaign import Campaign
 from campaigns.checking import Checked
-from campaigns.cluster import BadScheduler, Cluster
+from campaigns.cluster import Cluster
 from campaigns.design import Point, numbered
 from campaigns.engine import Done, Engine, WorkerLost
 from campaigns.index import Index
@@ -88,22 +88,18 @@ def surveyed(campaign: Campaign, cluster: Cluster) -> CampaignCluster:
 
 
 def _engine(checked: Checked, folder: Path, cluster: Cluster | None) -> Engine:
-    campaign = checked.campaign
     if cluster is None:
-        return LocalWorkers() if campaign.file.virtual else LabRuns(folder, sets_of_cores(checked.cores_needed()))
-    return _on_cluster(campaign, cluster)
+        return LocalWorkers() if checked.campaign.file.virtual else LabRuns(folder, sets_of_cores(checked.cores_needed()))
+    return _on_cluster(checked.campaign, cluster)
 
 
 def _on_cluster(campaign: Campaign, cluster: Cluster) -> ClusterWorkers:
-    if not campaign.file.virtual:
-        raise BadScheduler(
-            f"{campaign.path} runs in real time, in labs of this machine, and {cluster.scheduler} makes runs in virtual time "
-            "alone; leave --scheduler out, or say `virtual: true`"
-        )
     # Dask takes a second to load, which other campaigns do without.
     from campaigns.cluster_workers import ClusterWorkers
+    from campaigns.lab_parcel import InLabs
+    from campaigns.parcel import InVirtualTime
 
-    return ClusterWorkers(cluster)
+    return ClusterWorkers(cluster, InVirtualTime() if campaign.file.virtual else InLabs())
 
 
 def carry(

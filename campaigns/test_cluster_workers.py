@@ -21,6 +21,7 @@ from campaigns.cluster_workers import ClusterWorkers
 from campaigns.design import numbered
 from campaigns.engine import WorkerLost
 from campaigns.order import Order
+from campaigns.parcel import InVirtualTime
 from contracts.campaign import INDEX_FILE, campaign_folder
 from contracts.installation import CHECKOUT
 from tests.dask_cluster import IMPATIENT, computing, scheduler, worker
@@ -113,7 +114,7 @@ def test_a_run_that_ends_its_workers_is_told_as_lost(address: str, tmp_path: Pat
     (point,) = numbered(campaign.points(), ())
     with worker(tmp_path, address, "ours", *LOOPBACK) as process:
         until(lambda: "Registered to:" in (tmp_path / "dask.log").read_text(), "a worker", DEADLINE_S)
-        with ClusterWorkers(Cluster(address)) as engine:
+        with ClusterWorkers(Cluster(address), InVirtualTime()) as engine:
             assert engine.slots == 1
             future = engine.submit(Order.of(campaign, point, 0), tmp_path)
             until(lambda: computing(process.pid), "a run", DEADLINE_S)
@@ -152,12 +153,3 @@ def test_a_scheduler_that_is_lost_ends_the_campaign_and_what_is_over_is_kept(tmp
     assert f"scheduler {address} is lost" in said
     assert "what is over is kept: start it, and the same command goes on" in said
     assert len(index.read_text().splitlines()) == 1
-
-
-def test_labs_are_not_for_a_cluster(tmp_path: Path) -> None:
-    (real := tmp_path / "real.yaml").write_text(FILE.replace("DURATION", "1 s").replace("virtual: true", "virtual: false"))
-    for more in ((), ("--dry-run",)):
-        campaign = begun(real, "tcp://127.0.0.1:1", *more)
-        _, said = campaign.communicate()
-        assert campaign.returncode == 2
-        assert "leave --scheduler out, or say `virtual: true`" in said

@@ -18,7 +18,7 @@ import pytest
 from campaigns import parcel
 from campaigns.conftest import TOPOLOGY
 from campaigns.engine import Done
-from campaigns.parcel import BadArchive, Parcel, Returned, carry_out, pack, unpack
+from campaigns.parcel import BadArchive, Parcel, Returned, pack, unpack
 from campaigns.work import Work, perform
 from testbed.virtual_run import carry, planned
 
@@ -77,7 +77,7 @@ def test_files_that_the_plan_names_travel_with_it(tmp_path: Path) -> None:
     sent = Parcel.of(work)
     recording.unlink()
     folder = home(tmp_path)
-    returned = unpack(carry_out(sent, lambda _: None), folder)
+    returned = unpack(sent.carry_out(lambda: None), folder)
     assert (returned.status, returned.failure) == (done.status, done.failure) == ("valid", None)
     for file in ("plan.json", "flows.parquet", "frames.parquet"):
         assert (folder / file).read_bytes() == (here / file).read_bytes()

@@ -32,7 +32,7 @@ def test_it_starts_a_cluster_once_and_takes_it_away(tmp_path: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     keys = tmp_path / "keys"
-    machines = {
+    machines: dict[str, dict[str, object]] = {
         name: {"netboxit_address": address, "netboxit_workers_folder": str(tmp_path / name)}
         for name, address in (("alpha", "127.0.0.1"), ("beta", "127.0.0.2"))
     }
@@ -43,7 +43,14 @@ def test_it_starts_a_cluster_once_and_takes_it_away(tmp_path: Path) -> None:
         "netboxit_scheduler_port": port,
         "netboxit_workers": 1,
     }
-    (inventory := tmp_path / "inventory.yml").write_text(json.dumps({"all": {"vars": common, "hosts": machines}}))
+    if os.geteuid() == 0:
+        machines["beta"]["netboxit_lab_workers"] = ["0"]
+    inventory = tmp_path / "inventory.yml"
+
+    def write() -> None:
+        inventory.write_text(json.dumps({"all": {"vars": common, "hosts": machines}}))
+
+    write()
     (tmp_path / "far.yaml").write_text(FILE)
 
     def played(playbook: str) -> set[int]:
@@ -53,6 +60,9 @@ def test_it_starts_a_cluster_once_and_takes_it_away(tmp_path: Path) -> None:
         done = subprocess.run([*command, "--skip-tags", "netboxit"], env=home, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         return {int(number) for number in re.findall(r"changed=(\d+)", done.stdout)}
+
+    def worker_of_labs(cores: str) -> Path:
+        return Path(f"/proc/{(tmp_path / f'beta/lab-worker-{cores}.pid').read_text().strip()}/status")
 
     try:
         assert 0 not in played("workers.yml")
@@ -70,6 +80,14 @@ def test_it_starts_a_cluster_once_and_takes_it_away(tmp_path: Path) -> None:
             tmp_path / "results",
         ]
         subprocess.run([*campaign, "--scheduler", f"tls://127.0.0.1:{port}", *own], check=True, capture_output=True)
+        if os.geteuid() == 0:
+            former = worker_of_labs("0")
+            assert "Cpus_allowed_list:\t0\n" in former.read_text()
+            machines["beta"]["netboxit_lab_workers"] = ["1"]
+            write()
+            played("workers.yml")
+            assert not former.exists()
+            assert "Cpus_allowed_list:\t1\n" in worker_of_labs("1").read_text()
     finally:
         played("workers-leave.yml")
     assert played("workers-leave.yml") == {0}
