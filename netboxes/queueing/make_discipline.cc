@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "make_discipline.h"
 
+#include "drr.h"
 #include "fq_codel.h"
 #include "pie.h"
 #include "priority.h"
+#include "qfq.h"
 #include "red.h"
+#include "scfq.h"
+#include "scheduled.h"
+#include "wf2q_plus.h"
 
 #include <cmath>
 #include <map>
@@ -78,6 +83,43 @@ Made MakeRed(const Json& queue, Chance chance, DropCallback dropped)
     return std::make_unique<Red>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
 }
 
+/// Lines of equal weights, to which flows are hashed.
+Weights EqualWeights(const Json& queue)
+{
+    return Weights(queue.at("flows").get<std::size_t>(), 1);
+}
+
+Made MakeScheduled(const Json& queue, std::unique_ptr<Scheduler> scheduler, DropCallback dropped)
+{
+    return std::make_unique<Scheduled>(RoomOf(queue), queue.at("flows"), std::move(scheduler), std::move(dropped));
+}
+
+Made MakeDrr(const Json& queue, Chance, DropCallback dropped)
+{
+    return MakeScheduled(queue, std::make_unique<Drr>(EqualWeights(queue), queue.at("quantum")), std::move(dropped));
+}
+
+Made MakeScfq(const Json& queue, Chance, DropCallback dropped)
+{
+    return MakeScheduled(queue, std::make_unique<Scfq>(EqualWeights(queue)), std::move(dropped));
+}
+
+Made MakeWf2qPlus(const Json& queue, Chance, DropCallback dropped)
+{
+    return MakeScheduled(queue, std::make_unique<Wf2qPlus>(EqualWeights(queue)), std::move(dropped));
+}
+
+Made MakeQfq(const Json& queue, Chance, DropCallback dropped)
+{
+    return MakeScheduled(queue, std::make_unique<Qfq>(EqualWeights(queue), queue.at("quantum"), 1), std::move(dropped));
+}
+
+Made MakeQfqPlus(const Json& queue, Chance, DropCallback dropped)
+{
+    auto scheduler = std::make_unique<Qfq>(EqualWeights(queue), queue.at("quantum"), QFQ_PLUS_AGGREGATE);
+    return MakeScheduled(queue, std::move(scheduler), std::move(dropped));
+}
+
 } // namespace
 
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped)
@@ -87,7 +129,12 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
                                                                                            {"codel", MakeCodel},
                                                                                            {"fq-codel", MakeFqCodel},
                                                                                            {"pie", MakePie},
-                                                                                           {"red", MakeRed}};
+                                                                                           {"red", MakeRed},
+                                                                                           {"drr", MakeDrr},
+                                                                                           {"scfq", MakeScfq},
+                                                                                           {"wf2q+", MakeWf2qPlus},
+                                                                                           {"qfq", MakeQfq},
+                                                                                           {"qfq+", MakeQfqPlus}};
     const std::string name = queue.at("discipline");
     const auto maker = makers.find(name);
     if (maker == makers.end())

@@ -11,7 +11,7 @@ from contracts.netbox_configuration import Limit
 from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
-Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red"]
+Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red", "drr", "scfq", "wf2q+", "qfq", "qfq+"]
 
 #: What limits how much may wait, and with how long it may wait what every discipline has.
 _MOST = ("packets", "bytes", "buffer")
@@ -31,12 +31,19 @@ class Queue(BaseModel):
         "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},  # RFC 8290, 5.2
         "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15},  # RFC 8033, 5.1
         "red": {"minimum": 5, "maximum": 15, "probability": 0.1, "weight": 0.002},  # Floyd's recommendations of 1997
+        # Lines as FQ-CoDel has; a quantum of the longest packet, so that each turn sends one (Shreedhar and Varghese 1996).
+        "drr": {"flows": 1024, "quantum": 1514.0},
+        "scfq": {"flows": 1024},
+        "wf2q+": {"flows": 1024},
+        "qfq": {"flows": 1024, "quantum": 1514.0},
+        "qfq+": {"flows": 1024, "quantum": 1514.0},
     }
 
     discipline: Discipline = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
-        "and Jacobson 1993.",
+        "and Jacobson 1993; drr: Shreedhar and Varghese 1996; scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: "
+        "Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
     )
     packets: int | None = Field(
         None, ge=1, le=1_000_000, description="That may wait, besides the one that is sent. A limit that is not said is none."
@@ -57,9 +64,11 @@ class Queue(BaseModel):
     burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
         None, description="pie: bursts that are let through, 150 ms."
     )
-    flows: int | None = Field(None, ge=1, le=65536, description="fq-codel: lines that flows are hashed to, 1024.")
+    flows: int | None = Field(
+        None, ge=1, le=65536, description="fq-codel, drr, scfq, wf2q+, qfq, qfq+: lines that flows are hashed to, 1024."
+    )
     quantum: Annotated[float, Quantity(SIZE, 64.0, 65536.0)] | None = Field(
-        None, description="fq-codel: what a flow may send in its turn, 1514 B."
+        None, description="fq-codel, drr: what a flow may send in its turn; qfq, qfq+: the longest packet; 1514 B."
     )
     minimum: float | None = Field(None, ge=1, le=1e6, description="red: mean length below which nothing is dropped, 5 packets.")
     maximum: float | None = Field(

@@ -195,3 +195,37 @@ TEST_F(DisciplineTest, RedDropsByItsMeanLength)
         EXPECT_LE(at[drop] - at[drop - 1], 19u);
     }
 }
+
+TEST_F(DisciplineTest, ScheduledLinesTakeRoomFromTheLongestsNewest)
+{
+    for (const char* name : {"drr", "scfq", "wf2q+", "qfq", "qfq+"})
+    {
+        dropped.clear();
+        Make({{"discipline", name}, {"flows", 16}, {"quantum", 1514}, {"packets", 10}});
+        for (std::uint32_t number = 0; number < 8; ++number)
+        {
+            Put(number, 0, 1);
+        }
+        for (std::uint32_t number = 20; number < 24; ++number)
+        {
+            Put(number, MS, 2);
+        }
+        EXPECT_EQ(dropped, (std::vector<std::uint32_t>{7, 6})) << name;
+        // A flow that waits for less than the other has its turns until it has sent all.
+        std::vector<std::uint32_t> second;
+        for (int turn = 0; turn < 8; ++turn)
+        {
+            const auto frame = discipline->Dequeue(MS);
+            if (frame->item >= 20)
+            {
+                second.push_back(frame->item);
+            }
+        }
+        EXPECT_EQ(second, (std::vector<std::uint32_t>{20, 21, 22, 23})) << name;
+        EXPECT_EQ(discipline->TakeOlder(MS)->item, 4u) << name;
+        EXPECT_FALSE(discipline->TakeOlder(0)) << name;
+        EXPECT_EQ(discipline->Dequeue(MS)->item, 5u) << name;
+        EXPECT_FALSE(discipline->Dequeue(MS)) << name;
+        EXPECT_EQ(discipline->Bytes(), 0u) << name;
+    }
+}

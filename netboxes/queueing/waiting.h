@@ -55,6 +55,14 @@ class Line
         m_bytes += frame.bytes;
     }
 
+    /// Takes the newest one.
+    Waiting PopNewest()
+    {
+        const auto frame = m_frames[(m_first + --m_count) & (m_frames.size() - 1)];
+        m_bytes -= frame.bytes;
+        return frame;
+    }
+
     Waiting Pop()
     {
         const auto frame = m_frames[m_first];

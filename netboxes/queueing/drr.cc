@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drr.h"
+
+#include <algorithm>
+
+namespace netboxit::queueing
+{
+
+Drr::Drr(const Weights& weights, std::uint32_t quantum)
+    : m_deficits(weights.size()), m_neighbours(weights.size())
+{
+    const auto least = std::ranges::min(weights);
+    for (const auto weight : weights)
+    {
+        m_quanta.push_back(std::uint64_t{quantum} * weight / least);
+    }
+}
+
+void Drr::Begin(LineId line, std::uint32_t bytes)
+{
+    m_deficits.Begin(line, bytes);
+    m_active.Append(line, m_neighbours);
+}
+
+LineId Drr::Next()
+{
+    return m_deficits.Turn(m_active, m_neighbours, [this](LineId line) { return m_quanta[line]; });
+}
+
+void Drr::Sent(LineId line, std::uint32_t bytes, std::uint32_t following)
+{
+    m_deficits.Sent(line, bytes, following);
+    if (following == 0)
+    {
+        m_active.Remove(line, m_neighbours);
+    }
+}
+
+void Drr::TakenOut(LineId line, std::uint32_t following)
+{
+    m_deficits.Follows(line, following);
+    if (following == 0)
+    {
+        m_active.Remove(line, m_neighbours);
+    }
+}
+
+} // namespace netboxit::queueing

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "deficits.h"
+
+namespace netboxit::queueing
+{
+
+/// Deficit round robin (Shreedhar and Varghese, 1996): in each turn a line may send a quantum by its weight, and what it saved. Constant
+/// time where the quantum is at least the longest packet.
+class Drr : public Scheduler
+{
+  public:
+    /// `quantum` is that of the least weight, bytes.
+    Drr(const Weights& weights, std::uint32_t quantum);
+
+    void Begin(LineId line, std::uint32_t bytes) override;
+    LineId Next() override;
+    void Sent(LineId line, std::uint32_t bytes, std::uint32_t following) override;
+    void TakenOut(LineId line, std::uint32_t following) override;
+
+  private:
+    std::vector<std::uint64_t> m_quanta;
+    Deficits m_deficits;
+    LineNeighbours m_neighbours;
+    LineList m_active;
+};
+
+} // namespace netboxit::queueing
