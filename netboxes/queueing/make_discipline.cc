@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "make_discipline.h"
 
+#include "ared.h"
 #include "drr.h"
 #include "fq_codel.h"
 #include "pie.h"
@@ -83,6 +84,11 @@ Made MakeRed(const Json& queue, Chance chance, DropCallback dropped)
     return std::make_unique<Red>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
 }
 
+Made MakeAred(const Json& queue, Chance chance, DropCallback dropped)
+{
+    return std::make_unique<Ared>(RoomOf(queue), queue.at("target"), queue.at("interval"), std::move(chance), std::move(dropped));
+}
+
 /// Lines of equal weights, to which flows are hashed.
 Weights EqualWeights(const Json& queue)
 {
@@ -130,6 +136,7 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
                                                                                            {"fq-codel", MakeFqCodel},
                                                                                            {"pie", MakePie},
                                                                                            {"red", MakeRed},
+                                                                                           {"ared", MakeAred},
                                                                                            {"drr", MakeDrr},
                                                                                            {"scfq", MakeScfq},
                                                                                            {"wf2q+", MakeWf2qPlus},

@@ -11,7 +11,7 @@ from contracts.netbox_configuration import Limit
 from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
-Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red", "drr", "scfq", "wf2q+", "qfq", "qfq+"]
+Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "drr", "scfq", "wf2q+", "qfq", "qfq+"]
 
 #: What limits how much may wait, and with how long it may wait what every discipline has.
 _MOST = ("packets", "bytes", "buffer")
@@ -31,6 +31,7 @@ class Queue(BaseModel):
         "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},  # RFC 8290, 5.2
         "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15},  # RFC 8033, 5.1
         "red": {"minimum": 5, "maximum": 15, "probability": 0.1, "weight": 0.002},  # Floyd's recommendations of 1997
+        "ared": {"target": 0.005, "interval": 0.5},  # Floyd, Gummadi and Shenker 2001, 4
         # Lines as FQ-CoDel has; a quantum of the longest packet, so that each turn sends one (Shreedhar and Varghese 1996).
         "drr": {"flows": 1024, "quantum": 1514.0},
         "scfq": {"flows": 1024},
@@ -42,8 +43,8 @@ class Queue(BaseModel):
     discipline: Discipline = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
-        "and Jacobson 1993; drr: Shreedhar and Varghese 1996; scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: "
-        "Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
+        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; drr: Shreedhar and Varghese 1996; scfq: Golestani 1994; "
+        "wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
     )
     packets: int | None = Field(
         None, ge=1, le=1_000_000, description="That may wait, besides the one that is sent. A limit that is not said is none."
@@ -56,10 +57,10 @@ class Queue(BaseModel):
         None, description="A packet that waits for longer is lost (`queue_expired`), at the latest when its turn comes."
     )
     target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
-        None, description="codel, fq-codel, pie: time in the queue that is aimed at; 5 ms, pie 15 ms."
+        None, description="codel, fq-codel, pie, ared: time in the queue that is aimed at; 5 ms, pie 15 ms."
     )
     interval: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
-        None, description="codel, fq-codel: a round trip, 100 ms; pie: time between updates, 15 ms."
+        None, description="codel, fq-codel: a round trip, 100 ms; pie, ared: time between updates, 15 ms, ared 0.5 s."
     )
     burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
         None, description="pie: bursts that are let through, 150 ms."

@@ -6,14 +6,6 @@
 namespace netboxit::queueing
 {
 
-namespace
-{
-
-/// Of which a link is thought to send so many while it is idle, bytes (Floyd and Jacobson, section 11).
-constexpr double TYPICAL_PACKET = 500;
-
-} // namespace
-
 void Red::Enqueue(const Waiting& frame, std::int64_t now, double rate)
 {
     if (Waits().IsEmpty())

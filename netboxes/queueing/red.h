@@ -27,6 +27,22 @@ class Red : public Fifo
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;
 
+  protected:
+    /// Of which a link is thought to send so many, bytes (Floyd and Jacobson, section 11).
+    static constexpr double TYPICAL_PACKET = 500;
+
+    /// The mean length, packets.
+    double Mean() const
+    {
+        return m_mean;
+    }
+
+    /// For who adapts them.
+    Settings& Adapted()
+    {
+        return m_settings;
+    }
+
   private:
     bool DropsEarly();
 

@@ -229,3 +229,30 @@ TEST_F(DisciplineTest, ScheduledLinesTakeRoomFromTheLongestsNewest)
         EXPECT_EQ(discipline->Bytes(), 0u) << name;
     }
 }
+
+TEST_F(DisciplineTest, AdaptiveRedHoldsItsTarget)
+{
+    // At 12 Mbit/s, 3000 typical packets a second, a target of 20 ms is between 30 and 90 packets, and so 54 to 66 of them.
+    Make({{"discipline", "ared"}, {"target", 0.02}, {"interval", 0.5}});
+    std::int64_t next = 0;
+    std::uint32_t number = 0;
+    double waiting = 0;
+    int turns = 0;
+    for (std::int64_t now = 0; now < 120'000 * MS; now += MS)
+    {
+        for (; next <= now; next += 19 * MS / 20) // a twentieth more than can go
+        {
+            Put(number++, next);
+        }
+        discipline->Dequeue(now);
+        if (now > 60'000 * MS)
+        {
+            waiting += static_cast<double>(discipline->Packets());
+            ++turns;
+        }
+    }
+    EXPECT_GT(waiting / turns, 54);
+    EXPECT_LT(waiting / turns, 66);
+    EXPECT_NEAR(static_cast<double>(dropped.size()) / number, 0.05, 0.01);
+    EXPECT_EQ(reasons[Loss::QueueFull], 0);
+}
