@@ -2,15 +2,12 @@
 #include "make_discipline.h"
 
 #include "ared.h"
-#include "drr.h"
 #include "fq_codel.h"
+#include "make_scheduler.h"
 #include "pie.h"
 #include "priority.h"
-#include "qfq.h"
 #include "red.h"
-#include "scfq.h"
 #include "scheduled.h"
-#include "wf2q_plus.h"
 
 #include <cmath>
 #include <map>
@@ -90,40 +87,11 @@ Made MakeAred(const Json& queue, Chance chance, DropCallback dropped)
 }
 
 /// Lines of equal weights, to which flows are hashed.
-Weights EqualWeights(const Json& queue)
+Made MakeScheduled(const Json& queue, Chance, DropCallback dropped)
 {
-    return Weights(queue.at("flows").get<std::size_t>(), 1);
-}
-
-Made MakeScheduled(const Json& queue, std::unique_ptr<Scheduler> scheduler, DropCallback dropped)
-{
-    return std::make_unique<Scheduled>(RoomOf(queue), queue.at("flows"), std::move(scheduler), std::move(dropped));
-}
-
-Made MakeDrr(const Json& queue, Chance, DropCallback dropped)
-{
-    return MakeScheduled(queue, std::make_unique<Drr>(EqualWeights(queue), queue.at("quantum")), std::move(dropped));
-}
-
-Made MakeScfq(const Json& queue, Chance, DropCallback dropped)
-{
-    return MakeScheduled(queue, std::make_unique<Scfq>(EqualWeights(queue)), std::move(dropped));
-}
-
-Made MakeWf2qPlus(const Json& queue, Chance, DropCallback dropped)
-{
-    return MakeScheduled(queue, std::make_unique<Wf2qPlus>(EqualWeights(queue)), std::move(dropped));
-}
-
-Made MakeQfq(const Json& queue, Chance, DropCallback dropped)
-{
-    return MakeScheduled(queue, std::make_unique<Qfq>(EqualWeights(queue), queue.at("quantum"), 1), std::move(dropped));
-}
-
-Made MakeQfqPlus(const Json& queue, Chance, DropCallback dropped)
-{
-    auto scheduler = std::make_unique<Qfq>(EqualWeights(queue), queue.at("quantum"), QFQ_PLUS_AGGREGATE);
-    return MakeScheduled(queue, std::move(scheduler), std::move(dropped));
+    const std::size_t lines = queue.at("flows");
+    auto scheduler = MakeScheduler(queue.at("discipline"), Weights(lines, 1), queue.value("quantum", 1514U));
+    return std::make_unique<Scheduled>(RoomOf(queue), lines, std::move(scheduler), std::move(dropped));
 }
 
 } // namespace
@@ -137,11 +105,11 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
                                                                                            {"pie", MakePie},
                                                                                            {"red", MakeRed},
                                                                                            {"ared", MakeAred},
-                                                                                           {"drr", MakeDrr},
-                                                                                           {"scfq", MakeScfq},
-                                                                                           {"wf2q+", MakeWf2qPlus},
-                                                                                           {"qfq", MakeQfq},
-                                                                                           {"qfq+", MakeQfqPlus}};
+                                                                                           {"drr", MakeScheduled},
+                                                                                           {"scfq", MakeScheduled},
+                                                                                           {"wf2q+", MakeScheduled},
+                                                                                           {"qfq", MakeScheduled},
+                                                                                           {"qfq+", MakeScheduled}};
     const std::string name = queue.at("discipline");
     const auto maker = makers.find(name);
     if (maker == makers.end())
