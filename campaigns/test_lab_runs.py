@@ -83,7 +83,8 @@ def test_killed_with_its_lab_up_it_has_each_run_once_in_the_end(file: Path, stat
     assert second.returncode == 0, said
     outcome = json.loads(told.splitlines()[-1])
     assert (outcome["runs"]["valid"], outcome["made"]) == (4, 3)
-    assert [row["name"] for row in rows(file)] == ["0000-00", "0001-00", "0000-01", "0001-01"]
+    # On a busy machine one may be degraded, and is made again after the next one.
+    assert sorted(row["name"] for row in rows(file)) == ["0000-00", "0000-01", "0001-00", "0001-01"]
     delays = {row["name"]: _delay_ms(file, row["name"]) for row in rows(file)}
     for name, delay_ms in delays.items():
         assert delay_ms == pytest.approx(5.0 if name.startswith("0000") else 10.0, abs=3.0)
