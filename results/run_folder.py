@@ -42,8 +42,8 @@ from results.machines import Machines
 from results.segments import Segments
 
 _COUNTS: Final = f"captures/{COUNTS_FILE}"
-#: As of `--duration`: a year.
-_LONGEST_S: Final = 365 * 86_400.0
+#: No run is longer: a year.
+LONGEST_S: Final = 365 * 86_400.0
 #: A column of frames.parquet of a run with a warm-up: the frame was sent in it.
 WARM_UP: Final = "warm_up"
 
@@ -91,7 +91,7 @@ class RunFolder:
                     netbox_configuration(node)
                 except OtherShape as error:
                     raise DamagedRun(self.path / PLAN_FILE, f"node {node.name}: {error}") from None
-        if not 0.0 <= plan.warm_up_s <= _LONGEST_S:
+        if not 0.0 <= plan.warm_up_s <= LONGEST_S:
             raise DamagedRun(self.path / PLAN_FILE, f"warm_up_s: {plan.warm_up_s} is no part of a run")
         return plan
 

@@ -23,7 +23,7 @@ from contracts.run_records import RequestRecord
 from results.commit import commit
 from results.environment import distributions
 from results.metrics_document import VerdictTold
-from results.run_folder import NoRun, RunFolder
+from results.run_folder import LONGEST_S, NoRun, RunFolder
 from results.sameness import check_comparable, compare
 from results.stored_runs import StoredRun
 from system.user_privileges import as_user
@@ -32,9 +32,6 @@ from testbed import virtual_run as in_virtual_time
 from testbed.documents.archive import RunAgain
 from testbed.labs.deployment import Progress
 from testbed.virtual_run import Computation
-
-#: As of `--duration`: a year.
-_LONGEST_S = 365 * 86_400.0
 
 
 class NotRepeatable(WrongInput):
@@ -86,7 +83,7 @@ class Repeatable:
                 f"`netboxit run {printable(str(folder / TOPOLOGY_FILE))}{virtual} --name {plan.lab}` with its --duration, if any"
             )
         duration_s = request["duration_s"]
-        if duration_s is not None and not 0.0 < duration_s <= _LONGEST_S:
+        if duration_s is not None and not 0.0 < duration_s <= LONGEST_S:
             raise DamagedRun(run.path / REQUEST_FILE, f"duration_s: {duration_s} is no length of a run")
         found = cls(run.path, plan, run.environment, duration_s, read(run.path / METRICS_FILE, _Judged))
         if plan.clock == "virtual":

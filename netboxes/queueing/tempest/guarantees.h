@@ -4,6 +4,7 @@
 #include "../scheduler.h"
 
 #include <deque>
+#include <optional>
 
 namespace netboxit::queueing::tempest
 {
