@@ -2,14 +2,12 @@
 #pragma once
 
 #include "line_list.h"
+#include "stamps.h"
 
 #include <utility>
 
 namespace netboxit::queueing
 {
-
-/// Virtual time of schedulers that stamp: bytes by weight.
-using VirtualTime = double;
 
 /// Lines by a stamp, the earliest first; of equal ones the one of the lower number. A binary heap that knows where each line is.
 class LineHeap

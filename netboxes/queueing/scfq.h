@@ -19,14 +19,7 @@ class Scfq : public Scheduler
     void TakenOut(LineId line, std::uint32_t following) override;
 
   private:
-    struct Stamps
-    {
-        double weight{};
-        VirtualTime start{};
-        VirtualTime end{};
-    };
-
-    void Follow(LineId line, std::uint32_t following);
+    void Queue(LineId line, std::uint32_t bytes);
 
     std::vector<Stamps> m_stamps;
     LineHeap m_ends;

@@ -19,14 +19,7 @@ class Wf2qPlus : public Scheduler
     void TakenOut(LineId line, std::uint32_t following) override;
 
   private:
-    struct Stamps
-    {
-        double weight{};
-        VirtualTime start{};
-        VirtualTime end{};
-    };
-
-    void Follow(LineId line, std::uint32_t following);
+    void Queue(LineId line, std::uint32_t bytes);
     void Remove(LineId line);
 
     std::vector<Stamps> m_stamps;

@@ -3,7 +3,6 @@
 
 #include "../scheduler.h"
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
