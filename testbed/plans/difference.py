@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What has to be done to a lab that is up so that it becomes another plan, and why: data, made without touching the system.
 
-Every field of a plan is compared. What a field asks for is said in the tables below; a field that is in none of them asks for the
-restart of its node, or a new wire, so that no difference is lost.
+Every field of a plan is compared, except what the planner told (`_TOLD`). What a field asks for is said in the tables below; a
+field that is in none of them asks for the restart of its node, or a new wire, so that no difference is lost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ _RECORDED: Final = {
     "traffic": "traffic of runs",
     "lateness_limit_s": "limit of lateness",
     "lateness_policy": "policy of lateness",
-    "notes": "planner's notes",
     "events": "events of runs",
     "hosts": "machines",
     "cores_needed": "cores with which each emulator has its own",
@@ -32,6 +31,8 @@ _RECORDED: Final = {
     "elsewhere": "names of nodes on other machines",
     "warm_up_s": "warm-up of a run",
 }
+#: Of a plan: what the planner told of its surroundings, such as other labs on the same cores; no part of the lab.
+_TOLD: Final = ("notes",)
 _NEW: Final = "it is new"
 _GONE: Final = "the topology has it no longer"
 _HALF_WAY: Final = "a change that did not end was making or removing it"
@@ -198,7 +199,7 @@ def _common_to_all(before: Plan, after: Plan, node: NodePlan) -> Iterator[Findin
     if node.realtime_priority and bool(before.realtime_budget_us) != bool(after.realtime_budget_us):
         yield Finding("restart", "it moves between the lab's real-time group and its own")
     for name, was, becomes in changed(vars(before), vars(after)):
-        if name not in _RECORDED and name not in _OF_PARTS:
+        if name not in (*_RECORDED, *_OF_PARTS, *_TOLD):
             yield Finding("restart", two(f"{name} of the lab", was, becomes))
 
 

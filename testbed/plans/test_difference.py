@@ -250,6 +250,13 @@ def test_cores_kept_awake_are_the_labs(tmp_path: Path) -> None:
     assert list(changes.common) == ["core 1 is kept awake from now on", "core 2 is kept awake from now on"]
 
 
+def test_what_the_planner_told_of_other_labs_is_no_difference(tmp_path: Path) -> None:
+    """It was one, and a lab that was what its file says was said to have to change when another lab came up."""
+    before = planned(NETWORK, tmp_path)
+    beside = replace(before, notes=("core 1 is shared by line and emulators of lab other; each can make the others late",))
+    assert difference([before], beside).nothing()
+
+
 def test_emulators_stay_on_their_cores_when_one_goes(tmp_path: Path) -> None:
     def remove(network: dict[str, Any]) -> None:
         del network["netboxes"]["cell"]

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,32 +77,26 @@ def guarded(application: Callable[[], object]) -> int:
         raise came[-1]
 
     before = {number: signal.signal(number, interrupt) for number in heeded()}
-    try:
-        with _not_swallowed():
+    with _not_swallowed(came):
+        try:
             status = application()
-    except NetBoxITError as error:
-        _tell_error(error)
-        return error.exit_status
-    except Interrupted as interrupted:
-        _tell_interruption(interrupted)
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in durable.OF_THE_PLACE:
-            _tell_error(durable.not_written(error))
-        elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
-            _tell_error(not_permitted(error, Path(error.filename)))
-        elif came and "Interrupted" in str(error):
-            # Compiled code, such as Pydantic's, has turned the interruption into an error of its own.
-            _tell_interruption(error)
-        else:
-            _tell_defect(error)
-        return 1
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        except NetBoxITError as error:
+            _tell_error(error)
+            return error.exit_status
+        except Interrupted as interrupted:
+            _tell_interruption(interrupted)
+            return 1
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except Exception as error:
+            _tell_failure(error, came)
+            return 1
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            for interruption in came:
+                interruption.__traceback__ = None  # lets go of the objects that it left half made, before they are heard of
     return status if isinstance(status, int) else 0
 
 
@@ -180,6 +174,27 @@ def _tell_interruption(error: BaseException) -> None:
     _tell([_error("Interrupted", cause)], f"netboxit: {cause}")
 
 
+def _tell_failure(error: Exception, came: Sequence[Interrupted]) -> None:
+    """What no part of the program expected: the system's refusal, an interruption in disguise, or a defect."""
+    if isinstance(error, OSError) and error.errno in durable.OF_THE_PLACE:
+        _tell_error(durable.not_written(error))
+    elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
+        _tell_error(not_permitted(error, Path(error.filename)))
+    elif came and (_follows(error, came) or "Interrupted" in str(error)):
+        # Python itself and compiled code, such as Pydantic's, turn an interruption into an error of their own.
+        _tell_interruption(error)
+    else:
+        _tell_defect(error)
+
+
+def _follows(error: BaseException, came: Sequence[Interrupted]) -> bool:
+    """Whether it was raised because of one of these, or while one of these was on its way."""
+    before: BaseException | None = error
+    while before is not None and before not in came:
+        before = before.__cause__ or before.__context__
+    return before is not None
+
+
 def _tell_defect(error: Exception) -> None:
     cause = f"{type(error).__name__}: {error}"
     _tell([_error("Defect", cause)], f"netboxit: a defect of its own: {cause}")
@@ -235,14 +250,17 @@ def _error(kind: str, cause: str, remedy: str | None = None) -> Error:
 
 
 @contextmanager
-def _not_swallowed() -> Iterator[None]:
-    """Repeats an interruption that Python discarded because it came where nothing can be raised (a callback of compiled code)."""
+def _not_swallowed(came: Sequence[Interrupted]) -> Iterator[None]:
+    """Repeats an interruption that Python discarded because it came where nothing can be raised (a callback of compiled code).
+
+    What objects complain of after one `came` is that it left them half made: nobody is told.
+    """
     before = sys.unraisablehook
 
     def again(lost: sys.UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, Interrupted):
             threading.Timer(_AGAIN_S, signal.raise_signal, [signal.SIGINT]).start()
-        else:
+        elif not came:
             before(lost)
 
     sys.unraisablehook = again

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from contracts.installation import CHECKOUT
+from system.interruption import noted
 from testbed.views import console
 
 
@@ -65,6 +66,21 @@ def test_an_interruption_that_compiled_code_swallows_comes_again(capsys: pytest.
     assert capsys.readouterr().err == "netboxit: interrupted\n"
 
 
+def test_an_object_that_an_interruption_left_half_made_is_not_heard_of(capsys: pytest.CaptureFixture[str]) -> None:
+    """An event loop of Python 3.11 was."""
+
+    class HalfMade:
+        def __init__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+            self.files: list[int] = []
+
+        def __del__(self) -> None:
+            self.files.clear()
+
+    assert console.guarded(HalfMade) == 1
+    assert capsys.readouterr().err == "netboxit: interrupted\n"
+
+
 def test_an_interruption_that_compiled_code_makes_an_error_of_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
     def command() -> object:
         try:
@@ -77,6 +93,21 @@ def test_an_interruption_that_compiled_code_makes_an_error_of_is_no_defect(capsy
 
     assert console.guarded(command) == 1
     assert capsys.readouterr().err == "netboxit: interrupted; lab x was removed\n"
+
+
+def test_an_interruption_of_a_class_being_made_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python 3.11 makes a RuntimeError of whatever comes while it names a class's attributes, as when a module is imported."""
+
+    class Attribute:
+        def __set_name__(self, owner: type, name: str) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def command() -> None:
+        with noted(lambda: "lab x is up"):
+            type("Some", (), {"attribute": Attribute()})
+
+    assert console.guarded(command) == 1
+    assert capsys.readouterr().err == "netboxit: interrupted; lab x is up\n"
 
 
 def test_steps_are_shown_once_without_their_countdowns_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
