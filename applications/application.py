@@ -104,6 +104,10 @@ class ApplicationFailed(NetBoxITError):
 ARRANGED_S: Final = 4.0
 
 
+#: An option of this name, where an application has one and nobody said it, is planned from the topology's seed.
+SEED: Final = "seed"
+
+
 @dataclass(frozen=True)
 class Ports:
     """The ports from `first` to `last`, which the option `option` sets: at the destination, and `at_source` too.

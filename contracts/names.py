@@ -93,6 +93,11 @@ def netbox_seed(seed: int, netbox: str) -> int:
     return int.from_bytes(_hash(8, str(seed), netbox), "big") % (2**31 - 1) + 1
 
 
+def traffic_seed(seed: int, traffic: str) -> int:
+    """The seed of what an entry of the traffic draws, 1 … 2^31-1: independent of the other entries and of the netboxes."""
+    return int.from_bytes(_hash(8, "traffic", str(seed), traffic), "big") % (2**31 - 1) + 1
+
+
 def repetition_seed(seed: int, repetition: int) -> int:
     """The seed of a campaign's repetition, from 0: 1 … 2^31-1, another one for each seed of a campaign."""
     return int.from_bytes(_hash(8, "repetition", str(seed), str(repetition)), "big") % (2**31 - 1) + 1

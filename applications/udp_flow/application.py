@@ -53,8 +53,9 @@ class UdpFlowOptions(ApplicationOptions):
     on_time: Annotated[float, Quantity(TIME, 1e-3, 3600.0)] = 1.0
     #: Mean length of the silences, of on-off.
     off_time: Annotated[float, Quantity(TIME, 1e-3, 3600.0)] = 1.0
-    #: Of the periods of on-off: the same seed, the same times. MGEN draws the gaps of poisson by itself, anew in each run.
-    seed: int = Field(default=1, ge=0, le=2**31 - 1)
+    #: Of the periods of on-off: the same seed, the same times. Default: follows from the topology's `seed`, so that a campaign's
+    #: repetitions differ. MGEN draws the gaps of poisson by itself, anew in each run.
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

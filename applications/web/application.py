@@ -54,8 +54,9 @@ class OwnPage(BaseModel):
 class WebOptions(ApplicationOptions):
     #: Draws the pages: sizes as Mah measured them (INFOCOM 1997), or as the evaluation methodology of IEEE 802.16m has them.
     model: Model = "mah"
-    #: Of what is drawn: the same seed, the same pages.
-    seed: int = Field(default=1, ge=0, le=2**31 - 1)
+    #: Of what is drawn: the same seed, the same pages. Default: follows from the topology's `seed`, so that a campaign's
+    #: repetitions differ.
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1)
     #: How long a drawn page is read, on the mean; the times are exponential.
     think: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = pages.READING_S
     #: Pages of one's own in the place of drawn ones: `[{objects: [20 kB, 4 kB], think: 5 s}]`. After the last comes the first.

@@ -138,3 +138,20 @@ def test_a_recording_is_told_to_be_of_no_effect_in_a_lab_and_only_with_its_traff
     assert lab.notes.count(note) == 1
     assert plan_lab_traffic(traffic_file.load(written(tmp_path, call)), lab, None).notes.count(note) == 1
     assert note not in plan_lab_traffic(traffic_file.load(written(tmp_path, between("a", "b"))), lab, None).notes
+
+
+def test_what_traffic_draws_differs_with_the_networks_seed_unless_its_own_is_said(tmp_path: Path) -> None:
+    """The periods of on-off were the same in all repetitions of a campaign."""
+    flows = "traffic:\n"
+    for port, (name, said) in enumerate({"own": ", seed: 7", "first": "", "second": ""}.items(), 6000):
+        options = f"from: a, to: b, pattern: on-off, rate: 1 Mbit/s, port: {port}{said}"
+        flows += f"  {name}: {{application: udp-flow, {options}}}\n"
+    seeds = list[tuple[int, ...]]()
+    for seed in (1, 2, 1):
+        (file := tmp_path / "sky.yaml").write_text(f"{NETWORK}seed: {seed}\n{flows}")
+        plan = plan_file(file, lab="up", realtime=GRANTED, cores=(0, 1))
+        seeds.append(tuple(entry.options["seed"] for entry in plan.traffic))
+    first, second, again = seeds
+    assert first == again
+    assert (first[0], second[0]) == (7, 7)
+    assert len({*first, *second}) == 5

@@ -14,10 +14,11 @@ from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from applications.application import ApplicationOptions
+from applications.application import SEED, ApplicationOptions
 from applications.registry import applications
 from contracts.addresses import Address, Interface
 from contracts.errors import BadInput, BadTopology, WrongInput, listed
+from contracts.names import traffic_seed
 from contracts.plan import NodePlan, Plan, TrafficPlan
 from contracts.quantities import TIME
 from testbed.description.input_errors import nearest
@@ -66,7 +67,7 @@ def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, durat
     ends = [(host, topology.hosts[host]) for host in (traffic.source, traffic.destination)]
     addresses = addresses_between(wiring, *ends)
     assert addresses is not None and topology.centre is not None, "topology_file.load refuses traffic without a path or a centre"
-    return _planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
+    return _planned(name, traffic, topology.seed, addresses, wiring.distances(topology.centre), duration_s)
 
 
 def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Plan:
@@ -87,8 +88,10 @@ def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Pla
     if errors := [*_path_errors(wanted, lab, wiring, {name for name, pair in addresses.items() if pair is None})]:
         raise BadTopology(errors)
     distance = wiring.distances(centre)
-    traffic = (_planned(name, wanted.traffic[name], pair, distance, duration_s) for name, pair in addresses.items() if pair)
-    planned, old = tuple(traffic), set(without_effect(lab.traffic))
+    planned = tuple(
+        _planned(name, wanted.traffic[name], lab.seed, pair, distance, duration_s) for name, pair in addresses.items() if pair
+    )
+    old = set(without_effect(lab.traffic))
     notes = (*(note for note in lab.notes if note not in old), *without_effect(planned))
     return replace(lab, traffic=planned, events=(), centre=centre, notes=notes)
 
@@ -154,10 +157,17 @@ def _leaves(host: NodePlan, interface: Interface) -> bool:
 
 
 def _planned(
-    name: str, traffic: Traffic, addresses: tuple[Address, Address], distance: Mapping[str, int], duration_s: float | None
+    name: str,
+    traffic: Traffic,
+    seed: int,
+    addresses: tuple[Address, Address],
+    distance: Mapping[str, int],
+    duration_s: float | None,
 ) -> TrafficPlan:
-    """`distance` is that of each node from the centre. Raises BadDuration."""
+    """`seed` is the network's, `distance` that of each node from the centre. Raises BadDuration."""
     options, away = traffic.options, len(distance)
+    if getattr(options, SEED, 0) is None:
+        options = options.model_copy(update={SEED: traffic_seed(seed, name)})
     if duration_s is not None:
         options = options.model_copy(update={"duration": _checked(f"traffic {name}", type(options), duration_s)})
     return TrafficPlan(
