@@ -46,6 +46,8 @@ class TcpEnd(TypedDict):
 
     #: Congestion control.
     variant: str
+    #: Largest segment, bytes, with the options of its header.
+    mss: NotRequired[int]
 
 
 class WebPage(TypedDict):

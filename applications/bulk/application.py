@@ -45,6 +45,8 @@ class BulkOptions(ApplicationOptions):
     #: Congestion control of the source. In real time the kernel must have it, and allow it; newreno and linux-reno are its reno.
     #: reno-1999 and noordwijk are in virtual time only.
     variant: Variant = "cubic"
+    #: Largest segment, bytes, with the options of its header: a packet of IPv4 is 40 bytes longer. Default: what the MTU permits.
+    mss: int | None = Field(default=None, ge=88, le=9176)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -100,8 +102,9 @@ class Bulk(Application):
             amount = ["--time", str(math.ceil(options.duration))]
         else:
             amount = ["--bytes", str(round(options.size) * options.parallel), "--length", str(min(round(options.size), _BLOCK))]
+        segment = [] if options.mss is None else ["--set-mss", str(options.mss)]
         return [
-            *("--client", self.plan.source_address, self._version(), "--reverse"),
+            *("--client", self.plan.source_address, self._version(), "--reverse", *segment),
             *("--cport", str(options.port), "--parallel", str(options.parallel), *amount),
             *("--congestion", of_linux(options.variant), "--tos", str(options.dscp << 2)),
         ]
@@ -131,7 +134,7 @@ class Bulk(Application):
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
         """The source connects, from one port for each connection to one that listens."""
         options = BulkOptions.model_construct(**plan.options)
-        tcp: TcpEnd = {"variant": options.variant}
+        tcp: TcpEnd = {"variant": options.variant} if options.mss is None else {"variant": options.variant, "mss": options.mss}
         receiver, sender = flow_ends(
             plan.name,
             "bulk",

@@ -26,6 +26,8 @@ from results.datagram import datagram
 from results.pages import count
 from testbed.virtual_time.hosts import _of_host
 
+#: Flags of TCP (RFC 9293, 3.1).
+SYN_AND_ACK = 0x12
 EF = 46
 MEGABYTES_2 = 2_000_000
 RATE, DELAY_S, DATA, FRAME = 10e6, 0.02, 1448, 1514
@@ -97,6 +99,7 @@ def test_it_is_found_by_its_name() -> None:
         ({"parallel": 65}, "less than or equal to 64"),
         ({"parallel": 2, "port": 65_535}, "end beyond 65535"),
         ({"port": 80}, "greater than or equal to 1024"),
+        ({"mss": 87}, "greater than or equal to 88"),
         ({"size": "0 B"}, "1 B"),
     ],
 )
@@ -140,6 +143,15 @@ def test_one_without_a_size_lasts_as_long_as_its_duration(tmp_path: Path) -> Non
     assert transfer["completed_s"] is None
     packets = [datagram(packet.data) for packet in pcapng.read(tmp_path / "results/latest/captures/left.pcapng")]
     assert {packet.dscp for packet in packets if packet and packet.payload_bytes} == {EF}
+
+
+def test_segments_are_as_long_as_said(tmp_path: Path) -> None:
+    """Of 500 bytes with 12 of timestamps, as in Linux (RFC 9293, 3.7.1: the MSS counts no options; RFC 6691: the sender does)."""
+    ran(tmp_path, "size: 100 kB, duration: 10 s, mss: 500", "--virtual", queue="3 MB")
+    captured = pcapng.read(tmp_path / "results/latest/captures/left.pcapng")
+    data = [found.payload_bytes for frame in captured if (found := datagram(frame.data)) is not None and found.payload_bytes]
+    assert max(data) == 488
+    assert sum(data) == 100_000
 
 
 def test_two_connections_are_fair(tmp_path: Path) -> None:
@@ -234,7 +246,7 @@ def test_what_iperf3_says_that_failed_is_told(hosts: NamespaceHosts, tmp_path: P
 @pytest.mark.lab
 def test_iperf3_sends_marked_data_by_the_flows_ports_and_its_account_is_kept(hosts: NamespaceHosts, tmp_path: Path) -> None:
     for number in range(2):  # the ports are free again at once
-        bulk = made(tmp_path / f"talk{number}", hosts, size="1 MB", parallel=2, dscp="ef", duration="20 s")
+        bulk = made(tmp_path / f"talk{number}", hosts, size="1 MB", parallel=2, mss=1300, dscp="ef", duration="20 s")
         bulk.prepare()
         with captured(hosts, "left", tmp_path / "left.pcapng"):
             try:
@@ -247,6 +259,9 @@ def test_iperf3_sends_marked_data_by_the_flows_ports_and_its_account_is_kept(hos
         data = [found for found in packets if found.source == "10.98.0.1" and found.source_port == 5201 and found.dscp == EF]
         ports = {found.destination_port for found in data if found.payload_bytes > 1000}
         assert ports == {port for flow in bulk.flows() for port in flow.destination_ports or ()} == {5201, 5202}
+        answers = [found.tcp_header for found in packets if found.source_port == 5201 and found.tcp_header[13] == SYN_AND_ACK]
+        announced = [header[20:].count(b"\x02\x04" + (1300).to_bytes(2)) for header in answers]  # RFC 9293, 3.2: MSS option
+        assert sorted(announced) == [0, 1, 1], "also that by which iperf3's ends talk with each other"
         account = json.loads((tmp_path / f"talk{number}/right-client.log").read_text())
         assert account["end"]["sum_received"]["bytes"] >= 2_000_000
         assert json.loads((tmp_path / f"talk{number}/flows.json").read_text())["facts"] == {

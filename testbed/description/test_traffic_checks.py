@@ -69,6 +69,16 @@ def test_a_host_has_a_port_for_one_application_at_a_time(tmp_path: Path, one: st
     assert told(tmp_path, one, two) == expected
 
 
+def test_each_entry_that_has_another_ones_port_is_told_once(tmp_path: Path) -> None:
+    bulk = "application: bulk, from: a, to: c"
+    more = "".join(f"\n  more-{number}: {{{bulk}}}" for number in range(3))
+    (file := tmp_path / "three.yaml").write_text(TEXT.format(bulk, bulk).rstrip() + more + "\n")
+    with pytest.raises(BadTopology) as error:
+        load(file)
+    assert len(error.value.errors) == 4
+    assert all("of the traffic one already" in str(problem) for problem in error.value.errors)
+
+
 @pytest.mark.parametrize(
     ("one", "two"),
     [
