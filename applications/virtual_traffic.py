@@ -48,6 +48,8 @@ class TcpEnd(TypedDict):
     variant: str
     #: Largest segment, bytes, with the options of its header.
     mss: NotRequired[int]
+    #: Bytes that wait or are on their way, of a connection.
+    send_buffer: NotRequired[int]
 
 
 class WebPage(TypedDict):

@@ -47,6 +47,9 @@ class BulkOptions(ApplicationOptions):
     variant: Variant = "cubic"
     #: Largest segment, bytes, with the options of its header: a packet of IPv4 is 40 bytes longer. Default: what the MTU permits.
     mss: int | None = Field(default=None, ge=88, le=9176)
+    #: The most data of a connection that wait in its socket or are on their way. Default: as Linux grows its buffers. In real
+    #: time iperf3 sets it at both ends, and fails where it is more than net.core.wmem_max and rmem_max (208 KiB as usual).
+    window: Annotated[float, Quantity(SIZE, 4096.0, 1e9)] | None = Field(default=None, multiple_of=1)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
@@ -102,9 +105,10 @@ class Bulk(Application):
             amount = ["--time", str(math.ceil(options.duration))]
         else:
             amount = ["--bytes", str(round(options.size) * options.parallel), "--length", str(min(round(options.size), _BLOCK))]
-        segment = [] if options.mss is None else ["--set-mss", str(options.mss)]
+        limits = [] if options.mss is None else ["--set-mss", str(options.mss)]
+        limits += [] if options.window is None else ["--window", str(round(options.window))]
         return [
-            *("--client", self.plan.source_address, self._version(), "--reverse", *segment),
+            *("--client", self.plan.source_address, self._version(), "--reverse", *limits),
             *("--cport", str(options.port), "--parallel", str(options.parallel), *amount),
             *("--congestion", of_linux(options.variant), "--tos", str(options.dscp << 2)),
         ]
@@ -134,7 +138,11 @@ class Bulk(Application):
     def virtual(cls, plan: TrafficPlan) -> VirtualTraffic:
         """The source connects, from one port for each connection to one that listens."""
         options = BulkOptions.model_construct(**plan.options)
-        tcp: TcpEnd = {"variant": options.variant} if options.mss is None else {"variant": options.variant, "mss": options.mss}
+        tcp: TcpEnd = {"variant": options.variant}
+        if options.mss is not None:
+            tcp["mss"] = options.mss
+        if options.window is not None:
+            tcp["send_buffer"] = round(options.window)
         receiver, sender = flow_ends(
             plan.name,
             "bulk",

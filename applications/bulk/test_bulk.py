@@ -100,6 +100,7 @@ def test_it_is_found_by_its_name() -> None:
         ({"parallel": 2, "port": 65_535}, "end beyond 65535"),
         ({"port": 80}, "greater than or equal to 1024"),
         ({"mss": 87}, "greater than or equal to 88"),
+        ({"window": "4 kB"}, "4 KiB"),
         ({"size": "0 B"}, "1 B"),
     ],
 )
@@ -152,6 +153,15 @@ def test_segments_are_as_long_as_said(tmp_path: Path) -> None:
     data = [found.payload_bytes for frame in captured if (found := datagram(frame.data)) is not None and found.payload_bytes]
     assert max(data) == 488
     assert sum(data) == 100_000
+
+
+def test_a_window_is_sent_each_round_trip(tmp_path: Path) -> None:
+    """Goodput is window over round trip (RFC 1323, 1.1), with the time that its last frame takes on the line."""
+    window = 20 * DATA
+    document = ran(tmp_path, f"size: 1 MB, duration: 20 s, window: {window} B", "--virtual", queue="3 MB")
+    (transfer,) = document["transfers"]
+    rounds = 1_000_000 / window
+    assert transfer["completed_s"] == pytest.approx(rounds * (RTT_S + FRAME * 8 / RATE), rel=0.1)
 
 
 def test_two_connections_are_fair(tmp_path: Path) -> None:
