@@ -18,6 +18,7 @@ from contracts.installation import CHECKOUT
 from netboxit import app
 from ownership import recorded, state
 from testbed.views import console
+from tests import traces
 from tests.documents import result
 from tests.waiting import until
 
@@ -235,8 +236,7 @@ def test_a_shell_in_a_node_has_its_name_in_the_prompt_and_ends_with_exec(pair: P
 
 def _sleeping(seconds: str) -> bool:
     """Whether `sleep SECONDS` runs, in whatever node."""
-    lines = (file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if os.access(file, os.R_OK))
-    return any(line == f"sleep\0{seconds}\0".encode() for line in lines)
+    return f"sleep {seconds} " in traces.command_lines()
 
 
 @pytest.mark.lab
