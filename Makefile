@@ -4,6 +4,7 @@
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # campaigns: runs the campaigns of campaigns/ and writes their reports into docs/campaigns/; `make campaigns CAMPAIGNS=campaigns/rain.yaml`
+# reproduce: what others published, done again: `make reproduce STUDY=queues`, FULL=1 for all repetitions (docs/reproductions.md)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
 # kill-campaign: kills a campaign of 20 labs five times and compares its runs with those of one left alone (ten minutes)
@@ -37,7 +38,7 @@ TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
 IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench campaigns e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
+.PHONY: setup demo bench campaigns reproduce e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
 .PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs test-logic test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
@@ -45,7 +46,7 @@ setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
 	@# A command compiles no Python of its own, also where it may not write beside it.
-	@$(VENV)/bin/python -m compileall -q netboxit.py contracts ownership system testbed applications results netboxes campaigns bench experiments
+	@$(VENV)/bin/python -m compileall -q netboxit.py contracts ownership system testbed applications results netboxes campaigns bench experiments reproductions
 	@# What `sudo make setup` makes in a user's own checkout is the user's: `make test` without root writes to it.
 	@test "$$(id -u)" != 0 || test "$$(stat -c %u .)" = 0 || chown -R --reference=. build $(VENV)
 
@@ -80,6 +81,9 @@ campaigns: setup
 	  name=$$(basename $$file .yaml); ./netboxit.py campaign $$file; \
 	  mkdir -p docs/campaigns; cp results/campaigns/$$name/report.html docs/campaigns/$$name.html; \
 	done
+
+reproduce: setup
+	@$(VENV)/bin/python -m reproductions $(STUDY) $(if $(FULL),--full) $(REPRODUCE)
 
 fuzz: setup
 	@$(VENV)/bin/python -m tests.fuzz $(FRAMES)
@@ -154,7 +158,7 @@ uninstall:
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy contracts ownership system testbed applications results netboxes campaigns bench experiments requirements/dependencies.py netboxit.py
+	$(VENV)/bin/mypy contracts ownership system testbed applications results netboxes campaigns bench experiments reproductions requirements/dependencies.py netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment that is a campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from campaigns import checking, running
+from campaigns.campaign import Campaign
+from campaigns.description import Repetitions
+from contracts.campaign import campaign_folder
+from contracts.quantities import TIME
+from reproductions.cells import Cells
+from reproductions.comparison import Comparison
+from reproductions.experiment import Compared, Experiment
+from results.runs import Runs
+from testbed.documents.campaign import CampaignStanding
+
+
+@dataclass(frozen=True)
+class CampaignExperiment(Experiment):
+    """Its runs are those of the file: who runs it again has it go on."""
+
+    campaign: Path
+    compare: Callable[[Cells], Iterator[Comparison]]
+    #: Of each point, where the whole study is wanted.
+    full_repetitions: int = 20
+
+    def carry(
+        self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
+    ) -> Compared:
+        campaign = Campaign.load(self.campaign)
+        if (count := few or (self.full_repetitions if full else None)) is not None:
+            repetitions = Repetitions(at_least=count, at_most=count)
+            campaign = replace(campaign, file=campaign.file.model_copy(update={"repetitions": repetitions}))
+        running.run(checking.check(campaign, lambda _: None), results, tell)
+        cells = Cells(Runs.open(campaign_folder(results, campaign.name)))
+        comparisons = list(self.compare(cells))
+        return Compared(_how(campaign), comparisons, cells.record())
+
+
+def _how(campaign: Campaign) -> str:
+    file = campaign.file
+    length = "" if file.duration is None else f" of {TIME.write(file.duration)}"
+    warm_up = f", of which the first {TIME.write(file.warm_up)} do not count" if file.warm_up else ""
+    return f"`{campaign.path.name}`: {file.repetitions.at_most} runs{length} for each point{warm_up}."

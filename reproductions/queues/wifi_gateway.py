@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""AQM in front of the wire behind a Wi-Fi cell (Dai 2018, 3.3 and 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from reproductions.campaign_experiment import CampaignExperiment
+from reproductions.cells import Cells
+from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
+from results.intervals import Interval
+
+_DISCIPLINES = {
+    "droptail": "DropTail",
+    "codel-50": "CoDel 50 ms",
+    "red": "RED",
+    "codel-100": "CoDel 100 ms",
+    "codel-150": "CoDel 150 ms",
+}
+_CODELS = ("codel-50", "codel-100", "codel-150")
+#: Lost of what was sent: Tables 3-F and 3-H, 3-G and 3-J, in the order of the disciplines above.
+_LOST_I = {
+    "FTP": (0.000279, 0.009498, 0.008120, 0.003978, 0.002020),
+    "voice": (0.000563, 0.011507, 0.0111, 0.005072, 0.002827),
+}
+_LOST_II = {
+    "FTP": (0.000345, 0.002092, 0.003288, 0.001124, 0.000745),
+    "voice": (0.003469, 0.009594, 0.024499, 0.006789, 0.005013),
+}
+_QUEUE = "bottleneck.gateway.queue_packets"
+_PACKETS = Unit(" packets", digits=0)
+_FTP = [f"ftp-{number}" for number in range(1, 11)]
+_VOICE = [f"voice-{number}" for number in range(1, 11)]
+_OPEN = (
+    "The source leaves open the TCP, its window, the delay of the wire, the distances and how long it ran. Here TCP is NewReno "
+    "with windows of 128 KiB, the wire has 10 ms, the clients stand 10 m away, and traffic goes from the clients to the server. "
+    "CoDel's interval is 100 ms with each target, as it is printed; RED is gentle, with 0.02 at the maximum and a weight of "
+    "0.002, as ns-3's."
+)
+
+
+def _first(cells: Cells) -> Iterator[Comparison]:
+    yield from _losses(cells, _LOST_I, {"FTP": _FTP, "voice": ["voice"]}, "T3-F, T3-H")
+    for discipline, published in (("codel-50", -0.91), ("red", -0.88)):
+        change = cells.change(f"{_QUEUE}_mean", {"discipline": discipline}, {"discipline": "droptail"})
+        what = f"F3.16: mean queue, {_DISCIPLINES[discipline]} against DropTail"
+        yield between(what, f"{published:.0%}", change, (-0.95, -0.85), PERCENT)
+    yield from _depths(cells, "F3.20", (100, 150, 200))
+    delay = cells.mean("voice.delay_ms_mean", discipline="droptail")
+    yield between("F3.17: DropTail has most packets wait", "over 500 ms", delay, (500.0, float("inf")), Unit(" ms", digits=0))
+    for target, published in (("codel-50", 9.3939), ("codel-100", 9.3802), ("codel-150", 9.3913)):
+        goodput = cells.total([f"{flow}.transfer_goodput_kbps" for flow in _FTP], discipline=target)
+        what = f"T3-I: goodput of FTP, {_DISCIPLINES[target]}"
+        yield near(what, published * 1e3, goodput, Within(share=0.02), Unit(" Mbit/s", 1e-3))
+
+
+def _second(cells: Cells) -> Iterator[Comparison]:
+    yield from _losses(cells, _LOST_II, {"FTP": ["ftp"], "voice": _VOICE}, "T3-G, T3-J")
+    yield from _depths(cells, "F3.21", (200, 300, 400))
+    codel, red = (_lost(cells, _VOICE, discipline) for discipline in ("codel-50", "red"))
+    yield falls("3.4.2: CoDel is friendlier to voice than RED", "2.5 times", [("RED", red), ("CoDel 50 ms", codel)], PERCENT)
+    delays = [(name, cells.mean("voice-1.delay_ms_mean", discipline=name)) for name in ("droptail", "red", "codel-50")]
+    yield falls("F3.19: CoDel 50 ms has the shortest wait", "shortest", delays, Unit(" ms", digits=0))
+
+
+def _losses(
+    cells: Cells, published: Mapping[str, Sequence[float]], flows: Mapping[str, Sequence[str]], table: str
+) -> Iterator[Comparison]:
+    for kind, figures in published.items():
+        for (discipline, name), figure in zip(_DISCIPLINES.items(), figures, strict=True):
+            ours = _lost(cells, flows[kind], discipline)
+            yield near(f"{table}: lost of {kind}, {name}", figure, ours, Within(factor=2.0), Unit(" %", 100.0, 3))
+        rising = [(_DISCIPLINES[codel], _lost(cells, flows[kind], codel)) for codel in _CODELS]
+        yield falls(f"3.4.3: lost of {kind}, with a larger target", "less", rising, Unit(" %", 100.0, 3))
+
+
+def _depths(cells: Cells, figure: str, published: Sequence[float]) -> Iterator[Comparison]:
+    for discipline, packets in zip(_CODELS, published, strict=True):
+        ours = cells.mean(f"{_QUEUE}_p99", discipline=discipline)
+        yield near(f"{figure}: depth of the queue, {_DISCIPLINES[discipline]}", packets, ours, Within(share=0.25), _PACKETS)
+
+
+def _lost(cells: Cells, flows: Sequence[str], discipline: str) -> Interval:
+    """Of several flows the mean."""
+    measures = [f"{flow}.loss_ratio" for flow in flows]
+    return cells.derived(measures, lambda *ratios: sum(ratios) / len(ratios), discipline=discipline)
+
+
+MOSTLY_TRANSFERS = CampaignExperiment(
+    id="debloat E4",
+    title="a Wi-Fi cell's gateway, ten transfers and a source of voice",
+    text=f"Scenario I of the source's Wi-Fi study. {_OPEN}",
+    campaign=Path(__file__).with_name("wifi-ftp.yaml"),
+    compare=_first,
+)
+MOSTLY_VOICE = CampaignExperiment(
+    id="debloat E5",
+    title="a Wi-Fi cell's gateway, ten sources of voice and a transfer",
+    text=f"Scenario II. {_OPEN}",
+    campaign=Path(__file__).with_name("wifi-voice.yaml"),
+    compare=_second,
+)
