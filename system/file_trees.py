@@ -228,6 +228,9 @@ def _unpacked(parent: int, source: Path) -> Iterator[_Entry]:
                 yield entry
             if not kinds:
                 raise NotToBeCopied(f"{damaged}: it is empty")
+            # Python takes a damaged header for the end, which is a block of zeros (POSIX.1-2017, pax, ustar Interchange Format).
+            if os.pread(descriptor, tarfile.BLOCKSIZE, archive.offset) != bytes(tarfile.BLOCKSIZE):
+                raise NotToBeCopied(f"{damaged}: what follows {_name(Path(member.name))} is no file of it")
 
 
 def _member(member: tarfile.TarInfo, descriptor: int, source: Path) -> _Entry:

@@ -219,7 +219,8 @@ _FOLDER = _member("copy", tarfile.DIRTYPE)
         ([_FOLDER, _FOLDER], "is there twice"),
         ([_member("copy"), _member("copy/x")], "without its folder"),
         ([_FOLDER, _member("copy/x/y")], "without its folder"),
-        ([_FOLDER, _member("copy/x", size=-512)], "nothing that a run keeps"),
+        # Debian's security updates of Python 3.11 refuse it themselves, and take it for the end.
+        ([_FOLDER, _member("copy/x", size=-512)], "nothing that a run keeps|what follows copy is no file"),
         ([_FOLDER, _member(f"copy/{'/'.join('a' * 70)}")], "longer, or deeper"),
         ([_FOLDER, _member("copy/x", size=1 << 40)], "it ends within x|unexpected end"),
         ([_FOLDER, *(_member(f"copy/{number}") for number in range(10_000))], "more than 10,000 files"),
@@ -232,6 +233,14 @@ def test_of_a_stranger_nothing_is_taken_that_no_run_keeps(members: list[tarfile.
         with pytest.raises(NotToBeCopied, match=message):
             look(kept)
         shutil.rmtree(tmp_path / "there", ignore_errors=True)
+
+
+def test_a_header_that_is_damaged_is_no_end(tree: Path, tmp_path: Path) -> None:
+    whole = bytearray(file_trees.packed(tree))
+    at = whole.index(b"ustar", 2 * tarfile.BLOCKSIZE)
+    whole[at - 100] ^= 0xFF  # in the header of the second or a later member, which its checksum then is not of
+    with pytest.raises(NotToBeCopied, match="is no file of it"):
+        file_trees.digest(_kept(tree, tmp_path / "run", bytes(whole)))
 
 
 @pytest.mark.parametrize("cut", [1, 511, 5000])
