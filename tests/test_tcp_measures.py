@@ -15,6 +15,7 @@ import pytest
 
 from contracts.installation import CHECKOUT
 from results import records
+from testbed.run import DRAIN_S
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -176,6 +177,7 @@ def test_a_queue_is_as_long_as_arrivals_and_theory_make_it(virtual: Path) -> Non
     (queue,) = [one for one in metrics(virtual)["queues"] if (one["netbox"], one["station"]) == ("busy", "a")]
     statistics = json.loads((virtual / "nodes/busy/statistics.json").read_text())
     measured_s = sum(statistics["segment"]["stations"]["a"]["queue"]["length_s"])
+    assert measured_s == pytest.approx(LOAD_S + DRAIN_S, abs=1e-3), "not since its netbox was made"
     arrivals = records.read(virtual / "nodes/busy/frames.bin")
     free_ns, waited_ns = 0, 0
     for at_ns in sorted(arrivals["in_ns"][arrivals["length"] == FRAME].tolist()):

@@ -136,8 +136,6 @@ Json ControlMethods::Begin(const Json& params)
                                 "begin takes interval_s, a number of seconds from " + Json(SHORTEST_INTERVAL_S).dump() +
                                     " to " + Json(LONGEST_S).dump() + ", or null"};
     }
-    m_netbox.TheLateness().Reset();
-    m_netbox.TheSegment().Reset();
     m_netbox.Begin(interval.is_null() ? std::nullopt
                                       : std::optional(std::llround(interval.get<double>() * 1e9)));
     return {{"simulated_s", static_cast<double>(m_events.NowNs()) / 1e9}};

@@ -132,6 +132,8 @@ void Netbox::Await(Slot& slot, Destination to) const
 
 void Netbox::Begin(std::optional<std::int64_t> interval)
 {
+    TheLateness().Reset();
+    m_segment->Reset();
     m_segment->Begin();
     m_journal.Begin(*m_segment, interval);
     for (const auto& [station, details] : m_segment->WithoutLink())

@@ -94,7 +94,7 @@ class Netbox : public Frames
         return m_journal;
     }
 
-    /// The network's time begins now, for the segment and for the journal, which samples the statistics at each `interval` (ns).
+    /// The network's time begins now: statistics count from now on, and the journal samples them at each `interval` (ns).
     void Begin(std::optional<std::int64_t> interval);
 
     /// Changes a live parameter within its limits, and has it in the journal; throws as Segment::Set does.
