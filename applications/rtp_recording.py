@@ -15,13 +15,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo
 from typing_extensions import TypedDict
 
 from applications.virtual_traffic import RtpMedia
 from contracts.errors import WrongInput, listed
 from contracts.files import find_file
-from results import datagram, pcapng
+from results import pcapng
+from results.captured_frames import Frames
+from results.datagram import UDP, Packets, ends_of
 from system import sandbox
 
 #: Of a capture, RTP or not. An hour of a call both ways has 360 000.
@@ -180,26 +183,31 @@ def _too_large(recording: Path, why: str) -> BadRecording:
 
 
 def _rtp_packets(recording: Path) -> Iterator[tuple[tuple[str, int, str, int, int, int], _Packet]]:
-    for number, captured in enumerate(_packets(recording)):
-        if number == MOST_PACKETS:
+    count, known = 0, dict[bytes, int]()
+    for frames in _frames(recording):
+        if (count := count + frames.begin.size) > MOST_PACKETS:
             raise _too_large(recording, f"it has more than {MOST_PACKETS} packets")
-        packet = datagram.datagram(captured.data)
-        if packet is None or packet.protocol != "udp" or (header := datagram.rtp(packet.payload)) is None:
-            continue
-        if packet.payload_bytes < _RTP_HEADER_BYTES:
-            continue
-        marker, payload_type = divmod(packet.payload[1], 128)
-        ssrc = int.from_bytes(packet.payload[8:12])
-        ends = (packet.source, packet.source_port, packet.destination, packet.destination_port, ssrc, payload_type)
-        length = packet.payload_bytes - _RTP_HEADER_BYTES
-        yield ends, _Packet(captured.time_ns, length, header.sequence, header.timestamp, bool(marker))
+        packets = Packets.of(frames)
+        rtp, of_packets = packets.rtp(), packets.ends(known)
+        all_ends = [ends_of(key) for key in known]
+        which = np.flatnonzero(rtp.is_rtp & (packets.protocol == UDP))
+        columns = (
+            *(of_packets, frames.time_ns[packets.frame], packets.payload_bytes),
+            *(rtp.sequence, rtp.timestamp, rtp.ssrc, rtp.kind >> 7, rtp.kind & 0x7F),
+        )
+        for at, time_ns, payload_bytes, sequence, stamp, ssrc, marker, payload_type in zip(
+            *(column[which].tolist() for column in columns), strict=True
+        ):
+            ends = all_ends[at]
+            key = (ends.source, ends.source_port, ends.destination, ends.destination_port, ssrc, payload_type)
+            yield key, _Packet(time_ns, payload_bytes - _RTP_HEADER_BYTES, sequence, stamp, bool(marker))
 
 
-def _packets(recording: Path) -> Iterator[pcapng.Packet]:
+def _frames(recording: Path) -> Iterator[Frames]:
     """All of a capture, each as soon as it was read: what was compressed may be larger than the memory."""
     with recording.open("rb") as file, sandbox.running(_EDITCAP, _LIMITS, stdin=file) as editcap:
         with io.BufferedReader(_Output(editcap), _READ_BYTES) as output:
-            yield from pcapng.packets(output, recording)
+            yield from pcapng.frames(output, recording)
         status = editcap.wait()
         # GLib's lines, which tell of a user without a name, are not editcap's own.
         complaints = [line.removeprefix("editcap: ") for line in editcap.complaint().splitlines() if line.startswith("editcap: ")]

@@ -26,7 +26,8 @@ from contracts.plan import Plan
 from contracts.run_folder import RECORDS_FILE, STATISTICS_FILE, TOPOLOGY_FILE
 from netboxes.engine import virtual
 from results import pcapng, records
-from results.identity import identity
+from results.captured_frames import Frames
+from results.identity import identities
 from system import node_files
 from system.cores import available_cores
 from system.realtime_support import realtime_support
@@ -202,7 +203,8 @@ def run_virtual(real: RealRun, traffic: Conversation) -> virtual.Emulation:
 
 def _arrivals(real: RealRun, traffic: Conversation, stations: Sequence[str]) -> dict[str, list[virtual.TimedFrame]]:
     """What came in at each station and at which simulated time."""
-    sent_frames = {identity(frame): frame for frames in traffic for _, frame in frames}
+    sent = [frame for frames in traffic for _, frame in frames]
+    sent_frames = dict(zip(identities(Frames.of(sent)).tolist(), sent, strict=True))
     arrivals: dict[str, list[virtual.TimedFrame]] = {station: [] for station in stations}
     for record in real.records:
         frame = sent_frames.get(int(record["identity"]))

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_interface, ip_network
 from typing import Final
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from contracts.errors import listed
 from contracts.flow import Flow
 from contracts.plan import NodePlan, Plan
-from results.identity import IPV6, identity, network_layer
+from results.captured_frames import IPV6, Frames
 from results.records import Fate
 
 _ARP: Final = 0x0806
@@ -37,34 +39,38 @@ class AddressQuestions:
     asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)
 
-    def add(self, frame: bytes) -> None:
-        """Any captured frame; all but questions and answers are left out."""
-        kind, at = network_layer(frame)
-        if kind == _ARP:
-            self._add_arp(frame, frame[at : at + 28])
-        elif kind == IPV6 and frame[at + 6 : at + 7] == bytes([_ICMPV6]):
-            self._add_discovery(frame, frame[at + 8 : at + 24], frame[at + _IPV6_HEADER : at + _IPV6_HEADER + 24])
+    def add(self, frames: Frames, of_frames: NDArray[np.uint64]) -> None:
+        """Captured frames with their identities; all but questions and answers are left out."""
+        kind, at = frames.network_layers
+        is_discovery = (kind == IPV6) & (at + _IPV6_HEADER <= frames.end) & (frames.at(at + 6) == _ICMPV6)
+        for place in np.flatnonzero(is_discovery | (kind == _ARP)).tolist():
+            identity = int(of_frames[place])
+            packet = frames.content[at[place] : frames.end[place]]
+            if kind[place] == _ARP:
+                self._add_arp(identity, packet[:28])
+            else:
+                self._add_discovery(identity, packet[8:24], packet[_IPV6_HEADER : _IPV6_HEADER + 24])
 
     def unanswered(self, askers: Sequence[str], address: str) -> list[int]:
         """The identities of their questions for an address that never answered."""
         return [] if address in self.answered else [one for asker in askers for one in self.asked.get((asker, address), ())]
 
-    def _add_arp(self, frame: bytes, packet: bytes) -> None:
+    def _add_arp(self, identity: int, packet: bytes) -> None:
         if len(packet) < 28 or struct.unpack_from(">HHBB", packet) != _ARP_OF_ETHERNET:
             return
         sender, target = (str(ip_address(packet[at : at + 4])) for at in (14, 24))
         operation = int.from_bytes(packet[6:8])
         if operation == _REQUEST:
-            self.asked.setdefault((sender, target), []).append(identity(frame))
+            self.asked.setdefault((sender, target), []).append(identity)
         elif operation == _REPLY:
             self.answered.add(sender)
 
-    def _add_discovery(self, frame: bytes, source: bytes, message: bytes) -> None:
+    def _add_discovery(self, identity: int, source: bytes, message: bytes) -> None:
         if len(message) < 24 or message[0] not in (_SOLICITATION, _ADVERTISEMENT):
             return
         target = str(ip_address(message[8:24]))
         if message[0] == _SOLICITATION:
-            self.asked.setdefault((str(ip_address(source)), target), []).append(identity(frame))
+            self.asked.setdefault((str(ip_address(source)), target), []).append(identity)
         else:
             self.answered.add(target)
 

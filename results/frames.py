@@ -8,7 +8,7 @@ matched in order. Frames that were still on their way when the captures ended ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from contracts.flow import Flow
-from results import pcapng
+from results import pcapng, segments
 from results.address_resolution import AddressQuestions
-from results.datagram import Packet, packet, rtp
+from results.captured_frames import Flags, Frames
+from results.datagram import PacketEnds, Packets, ends_of
 from results.flow_path import Crossing, FlowPath, Followed, Network
-from results.identity import identity
+from results.identity import identities
 from results.records import Fate
-from results.segments import SegmentCollector, Segments
+from results.segments import Segments
 
 #: Reasons of a loss in words.
 FATES = {
@@ -105,49 +106,84 @@ class Capture:
 
 def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     """Sorts the frames of a host's captures by flow."""
-    #: By the ends of a packet, the flows that it belongs to: a capture has few ends, and many packets.
-    flows_of: dict[tuple[str, str, str, int, int], list[int]] = {}
-    rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
-    besides: list[tuple[object, ...]] = []
-    segments, questions = SegmentCollector(), AddressQuestions()
-    end = 0
-    damaged: dict[Path, str] = {}
-    for seen in _whole_packets(paths, damaged):
-        end = max(end, seen.time_ns)
-        ip_packet = packet(seen.data)
-        if ip_packet is None or ip_packet.protocol == "icmpv6":
-            questions.add(seen.data)
-        if ip_packet is None:
-            continue
-        of_frame = identity(seen.data)
-        if ip_packet.tcp_header:
-            segments.add(seen.time_ns, of_frame, ip_packet)
-        row = (of_frame, seen.time_ns, ip_packet.ethernet_bytes, ip_packet.payload_bytes)
-        if (ends := ip_packet[:5]) not in flows_of:
-            flows_of[ends] = [at for at, flow in enumerate(flows) if _is_of(ip_packet, flow)]
-        own = flows_of[ends] if ip_packet.is_datagram else ()
-        for at in own:
-            header = rtp(ip_packet.payload) if flows[at].rtp_clock_hz else None
-            rows[at].append((*row, *(header or (None, None)), ip_packet.tcp_sequence))
-        if not own:
-            besides.append((*ip_packet[:6], *row, None, None, ip_packet.tcp_sequence))
-    return Capture(
-        {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()},
-        end,
-        pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"),
-        segments.collected(),
-        questions,
-        damaged,
-    )
+    reading, damaged = _Reading(flows), dict[Path, str]()
+    for part in _whole_parts(paths, damaged):
+        reading.add(part)
+    return reading.capture(damaged)
 
 
-def _whole_packets(paths: Iterable[Path], damaged: dict[Path, str]) -> Iterator[pcapng.Packet]:
-    """The packets of each file, of one that is damaged those before the damage, which goes into `damaged`."""
+def _whole_parts(paths: Iterable[Path], damaged: dict[Path, str]) -> Iterator[Frames]:
+    """The frames of each file, of one that is damaged those before the damage, which goes into `damaged`."""
     for path in paths:
         try:
-            yield from pcapng.read(path)
+            yield from pcapng.read_frames(path)
         except pcapng.BadCapture as error:
             damaged[path] = error.damage
+
+
+class _Reading:
+    """Takes the frames of a host's captures part by part."""
+
+    def __init__(self, flows: list[Flow]) -> None:
+        self._flows, self._end_ns, self._questions = flows, 0, AddressQuestions()
+        #: By keys of `Packets.ends`: a capture has few ends, and many packets.
+        self._ends: dict[bytes, int] = {}
+        self._packets: list[Mapping[str, NDArray[Any]]] = []
+        self._segments: list[Mapping[str, NDArray[Any]]] = []
+
+    def add(self, frames: Frames) -> None:
+        self._end_ns = max(self._end_ns, int(frames.time_ns.max()))
+        of_frames = identities(frames)
+        self._questions.add(frames, of_frames)
+        packets = Packets.of(frames)
+        own, ends, rtp = of_frames[packets.frame], packets.ends(self._ends), packets.rtp()
+        self._segments.append(segments.of_packets(packets, own, ends))
+        self._packets.append(
+            {
+                "identity": own,
+                "time_ns": frames.time_ns[packets.frame],
+                "ethernet_bytes": packets.ethernet_bytes.astype(np.uint32),
+                "payload_bytes": packets.payload_bytes.astype(np.uint32),
+                "rtp_sequence": rtp.sequence.astype(np.uint16),
+                "rtp_timestamp": rtp.timestamp.astype(np.uint32),
+                "tcp_sequence": packets.tcp_sequence.astype(np.uint32),
+                "dscp": packets.dscp.astype(np.uint8),
+                "ends": ends,
+                "is_rtp": rtp.is_rtp,
+                "is_segment": packets.is_segment,
+                "is_datagram": packets.is_datagram,
+            }
+        )
+
+    def capture(self, damaged: dict[Path, str]) -> Capture:
+        if not self._packets:
+            self.add(Frames.of([b""]))
+        packets, all_ends = _joined(self._packets), [ends_of(key) for key in self._ends]
+        besides, seen = np.ones(packets["ends"].size, bool), {}
+        for at, flow in enumerate(self._flows):
+            is_own = np.array([_is_of(ends, flow) for ends in all_ends], bool)[packets["ends"]] & packets["is_datagram"]
+            besides &= ~is_own
+            seen[at] = pl.DataFrame(_seen(packets, is_own, with_rtp=flow.rtp_clock_hz is not None))
+        of_packets = pl.Series(packets["ends"][besides])
+        of_ends = pl.DataFrame(all_ends, schema=ENDS, orient="row")[of_packets]
+        others = [*of_ends, pl.Series("dscp", packets["dscp"][besides]), *_seen(packets, besides, with_rtp=False)]
+        own_segments = segments.collected(_joined(self._segments), all_ends)
+        return Capture(seen, self._end_ns, pl.DataFrame(others), own_segments, self._questions, damaged)
+
+
+def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _seen(packets: Mapping[str, NDArray[Any]], which: Flags, *, with_rtp: bool) -> Iterator[pl.Series]:
+    """The columns of SEEN, of these packets."""
+    known = {"rtp_sequence": packets["is_rtp"] & with_rtp, "tcp_sequence": packets["is_segment"]}
+    known["rtp_timestamp"] = known["rtp_sequence"]
+    for name in SEEN:
+        column = pl.Series(name, packets[name][which])
+        if name in known and not (is_known := known[name][which]).all():
+            column = column.zip_with(pl.Series(is_known), column.clear(column.len()))
+        yield column
 
 
 def follow(
@@ -311,12 +347,12 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(copy=pl.int_range(pl.len()).over("identity"))
 
 
-def _is_of(ip_packet: Packet, flow: Flow) -> bool:
-    """Whether its addresses, protocol and ports are the flow's."""
+def _is_of(ends: PacketEnds, flow: Flow) -> bool:
+    """Whether addresses, protocol and ports are the flow's."""
     return (
-        ip_packet[:3] == (flow.source_address, flow.destination_address, flow.protocol)
-        and _within(ip_packet.source_port, flow.source_ports)
-        and _within(ip_packet.destination_port, flow.destination_ports)
+        ends[:3] == (flow.source_address, flow.destination_address, flow.protocol)
+        and _within(ends.source_port, flow.source_ports)
+        and _within(ends.destination_port, flow.destination_ports)
     )
 
 

@@ -7,52 +7,57 @@ holds frames on which both must agree.
 
 from __future__ import annotations
 
-import struct
-
+import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
-_ETHERNET_HEADER = 14
-_TAGS = (0x8100, 0x88A8)
-IPV4, IPV6 = 0x0800, 0x86DD
+from results.captured_frames import ETHERNET_HEADER, IPV4, IPV6, Frames, Octets, Places, numbers
+
 _IPV4_HEADER, _IPV6_HEADER = 20, 40
 _PAYLOAD = 128
+#: Of an IP header in the order in which they are hashed: IPv4's addresses, protocol, identification and fragment; IPv6's
+#: addresses, next header, payload length.
+_OF_IPV4, _OF_IPV6 = [*range(12, 20), 9, *range(4, 8)], [*range(8, 40), 6, 4, 5]
 
 
 def identity(frame: bytes) -> int:
-    """XXH3-64 of the invariant part of an Ethernet frame without FCS. Raises ValueError for less than an Ethernet header."""
-    if len(frame) < _ETHERNET_HEADER:
+    """That of one Ethernet frame without FCS. Raises ValueError for less than an Ethernet header."""
+    if len(frame) < ETHERNET_HEADER:
         raise ValueError(f"{len(frame)} bytes are no Ethernet frame")
-    kind, at = network_layer(frame)
-    packet = frame[at:]
-    material = _ipv4(packet) if kind == IPV4 else _ipv6(packet) if kind == IPV6 else None
-    if material is None:
-        material = struct.pack(">H", kind) + packet[:_PAYLOAD]
-    return xxhash.xxh3_64_intdigest(material)
+    return int(identities(Frames.of([frame]))[0])
 
 
-def network_layer(frame: bytes) -> tuple[int, int]:
-    """The EtherType behind VLAN tags, and where in the frame what it names begins. A tag that is cut short is the EtherType."""
-    at = _ETHERNET_HEADER
-    while (kind := int.from_bytes(frame[at - 2 : at])) in _TAGS and len(frame) >= at + 4:
-        at += 4
-    return kind, at
+def identities(frames: Frames) -> NDArray[np.uint64]:
+    """XXH3-64 of the invariant part of each frame; 0 for less than an Ethernet header."""
+    kind, at = frames.network_layers
+    captured = frames.end - at
+    version = frames.at(at) >> 4
+    #: Of each frame what is hashed before its payload, and where that begins and ends.
+    heads, begin, end = [b""] * at.size, at.copy(), np.minimum(at + _PAYLOAD, frames.end)
 
+    def head(places: Places, rows: Octets) -> None:
+        for place, row in zip(places.tolist(), np.ascontiguousarray(rows).view(f"V{rows.shape[1]}")[:, 0].tolist(), strict=True):
+            heads[place] = row
 
-def _ipv4(packet: bytes) -> bytes | None:
-    """What is hashed of an IPv4 packet; None when its header is inconsistent or cut short."""
-    if len(packet) < _IPV4_HEADER or packet[0] >> 4 != 4:
-        return None
-    header, total = (packet[0] & 0x0F) * 4, int.from_bytes(packet[2:4])
-    if header < _IPV4_HEADER or total < header or len(packet) < header:
-        return None
-    size = total - header
-    return packet[12:20] + packet[9:10] + packet[4:8] + size.to_bytes(2) + packet[header : min(total, header + _PAYLOAD)]
+    v4 = np.flatnonzero((kind == IPV4) & (captured >= _IPV4_HEADER) & (version == 4))
+    rows = frames.rows(at[v4], _IPV4_HEADER)
+    header, total = (rows[:, 0] & 0x0F).astype(np.int64) * 4, numbers(rows[:, 2:4], ">u2")
+    # A header that is inconsistent or cut short is hashed as what is no IP.
+    sound = (header >= _IPV4_HEADER) & (total >= header) & (captured[v4] >= header)
+    v4, rows, header, total = v4[sound], rows[sound], header[sound], total[sound]
+    head(v4, np.hstack([rows[:, _OF_IPV4], (total - header).astype(">u2").view(np.uint8).reshape(-1, 2)]))
+    begin[v4] += header
+    end[v4] = np.minimum(at[v4] + np.minimum(total, header + _PAYLOAD), frames.end[v4])
 
+    v6 = np.flatnonzero((kind == IPV6) & (captured >= _IPV6_HEADER) & (version == 6))
+    rows = frames.rows(at[v6], _IPV6_HEADER)
+    head(v6, rows[:, _OF_IPV6])
+    begin[v6] += _IPV6_HEADER
+    end[v6] = np.minimum(begin[v6] + np.minimum(numbers(rows[:, 4:6], ">u2"), _PAYLOAD), frames.end[v6])
 
-def _ipv6(packet: bytes) -> bytes | None:
-    """What is hashed of an IPv6 packet; None when its header is inconsistent or cut short."""
-    if len(packet) < _IPV6_HEADER or packet[0] >> 4 != 6:
-        return None
-    length = struct.unpack_from(">H", packet, 4)[0]
-    payload = packet[_IPV6_HEADER : _IPV6_HEADER + length][:_PAYLOAD]
-    return packet[8:40] + packet[6:7] + packet[4:6] + payload
+    others = np.ones(at.size, bool)
+    others[v4] = others[v6] = False
+    head(others := np.flatnonzero(others), kind[others].astype(">u2").view(np.uint8).reshape(-1, 2))
+    content, digest = frames.content, xxhash.xxh3_64_intdigest
+    hashed = [digest(row + content[first:behind]) for row, first, behind in zip(heads, begin.tolist(), end.tolist(), strict=True)]
+    return np.where(frames.end - frames.begin < ETHERNET_HEADER, 0, np.array(hashed, np.uint64)).astype(np.uint64)

@@ -3,21 +3,22 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from results.datagram import Packet
+from results.captured_frames import Places
+from results.datagram import PacketEnds, Packets
 
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 
 #: Of a header from its sequence number to its window.
 _NUMBERS: Final = np.dtype([("sequence", ">u4"), ("acknowledgement", ">u4"), ("flags", ">u2"), ("window", ">u2")])
-_FROM, _UNTIL = 4, 16
+_FROM: Final = 4
 #: Octets of a header without options.
 _HEADER: Final = 20
 #: Kinds of options: the end of them, one octet of nothing, maximum segment size, window scale (RFC 9293, 3.2; RFC 7323, 2.2).
@@ -57,46 +58,38 @@ class Segments:
     table: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEGMENT))
 
 
-class SegmentCollector:
-    """Takes the segments of a capture one after the other."""
+def of_packets(packets: Packets, identities: NDArray[np.uint64], ends: Places) -> dict[str, NDArray[Any]]:
+    """The columns of SEGMENT, of the segments among packets, whose `identities` and `ends` (`Packets.ends`) these are."""
+    which = np.flatnonzero(packets.is_segment)
+    frames, begin = packets.frames, packets.transport[which]
+    numbers = frames.rows(begin + _FROM, _NUMBERS.itemsize).view(_NUMBERS)[:, 0]
+    flags = numbers["flags"].astype(np.uint16) & 0xFF
+    mss, scale = np.full(which.size, -1, np.int32), np.full(which.size, -1, np.int8)
+    end = np.minimum(np.maximum(packets.payload[which], begin + _HEADER), frames.end[packets.frame[which]])
+    for at in np.flatnonzero(flags & SYN).tolist():
+        mss[at], scale[at] = _options(frames.content[begin[at] : end[at]])
+    return {
+        "time_ns": frames.time_ns[packets.frame[which]],
+        "identity": identities[which],
+        "ends": ends[which],
+        "sequence": numbers["sequence"].astype(np.uint32),
+        "acknowledgement": numbers["acknowledgement"].astype(np.uint32),
+        "flags": flags,
+        "window": numbers["window"].astype(np.uint16),
+        "payload_bytes": packets.payload_bytes[which].astype(np.uint32),
+        "mss": mss,
+        "scale": scale,
+    }
 
-    def __init__(self) -> None:
-        self._ends: dict[Ends, int] = {}
-        self._of, self._times, self._identities, self._payloads = array("I"), array("q"), array("Q"), array("I")
-        self._numbers = bytearray()
-        #: By the place of a SYN.
-        self._options: dict[int, tuple[int, int]] = {}
 
-    def add(self, time_ns: int, identity: int, packet: Packet) -> None:
-        """`packet` is a segment whose header was captured (`Packet.tcp_header`)."""
-        header = packet.tcp_header
-        ends = Ends(packet.source, packet.source_port, packet.destination, packet.destination_port)
-        if header[13] & SYN:
-            self._options[len(self._of)] = _options(header)
-        self._of.append(self._ends.setdefault(ends, len(self._ends)))
-        self._times.append(time_ns)
-        self._identities.append(identity)
-        self._payloads.append(packet.payload_bytes)
-        self._numbers += header[_FROM:_UNTIL]
-
-    def collected(self) -> Segments:
-        numbers = np.frombuffer(bytes(self._numbers), _NUMBERS)
-        mss, scale = np.full(numbers.size, -1, np.int32), np.full(numbers.size, -1, np.int8)
-        for at, (size, shift) in self._options.items():
-            mss[at], scale[at] = size, shift
-        columns = {
-            "time_ns": np.asarray(self._times),
-            "identity": np.asarray(self._identities),
-            "ends": np.asarray(self._of),
-            "sequence": numbers["sequence"].astype(np.uint32),
-            "acknowledgement": numbers["acknowledgement"].astype(np.uint32),
-            "flags": numbers["flags"].astype(np.uint16) & 0xFF,
-            "window": numbers["window"].astype(np.uint16),
-            "payload_bytes": np.asarray(self._payloads),
-            "mss": mss,
-            "scale": scale,
-        }
-        return Segments(list(self._ends), pl.DataFrame(columns, schema=SEGMENT))
+def collected(columns: Mapping[str, NDArray[Any]], ends: Sequence[PacketEnds]) -> Segments:
+    """Those of a host. `ends` of the columns (`of_packets`) are places in `ends`."""
+    present, first = np.unique(columns["ends"], return_index=True)
+    present = present[np.argsort(first)]
+    places = np.zeros(len(ends), np.uint32)
+    places[present] = np.arange(present.size)
+    own = [Ends(one.source, one.source_port, one.destination, one.destination_port) for one in map(ends.__getitem__, present)]
+    return Segments(own, pl.DataFrame({**columns, "ends": places[columns["ends"]]}, schema=SEGMENT))
 
 
 def _options(header: bytes) -> tuple[int, int]:

@@ -17,8 +17,10 @@ from contracts.flow import Flow
 from contracts.plan import InterfacePlan, Plan, RoutePlan
 from results.address_resolution import AddressQuestions, unreached
 from results.analyse import analyse
+from results.captured_frames import Frames
 from results.conftest import CENTRE, FIELD, MS, START_NS, Journey, SyntheticRun, frame, node_plan, plan_of
 from results.frames import passages, together
+from results.identity import identities
 from results.records import RECORD, Fate
 
 GATEWAY = "10.1.0.254"
@@ -65,6 +67,10 @@ def silent(tmp_path: Path) -> Silent:
     return Silent(tmp_path / "run")
 
 
+def add(questions: AddressQuestions, frame: bytes) -> None:
+    questions.add(frames := Frames.of([frame]), identities(frames))
+
+
 def verdict(run: Silent) -> Any:
     return analyse(run.write(), analyses())["verdict"]
 
@@ -98,21 +104,21 @@ def test_questions_for_another_address_than_the_next_hop_explain_nothing(silent:
 )
 def test_what_is_no_question_is_left_out(question: bytes) -> None:
     questions = AddressQuestions()
-    questions.add(question)
+    add(questions, question)
     assert questions == AddressQuestions()
 
 
 def test_an_answer_to_anybody_is_one() -> None:
     questions = AddressQuestions()
-    questions.add(arp(1, FIELD, GATEWAY))
+    add(questions, arp(1, FIELD, GATEWAY))
     assert len(questions.unanswered([FIELD], GATEWAY)) == 1
-    questions.add(arp(2, GATEWAY, "10.1.0.9"))
+    add(questions, arp(2, GATEWAY, "10.1.0.9"))
     assert questions.unanswered([FIELD], GATEWAY) == []
 
 
 def test_neighbours_of_ipv6_are_asked_likewise() -> None:
     questions, here, there = AddressQuestions(), "fd00::1", "fd00::2"
-    questions.add(discovery(135, here, there))
+    add(questions, discovery(135, here, there))
     (identity,) = questions.unanswered([here], there)
     host = replace(node_plan("a", "host"), interfaces=(InterfacePlan("eth", "w", "02:00:00:00:00:01", (f"{here}/64",)),))
     flow = Flow(
@@ -125,7 +131,7 @@ def test_neighbours_of_ipv6_are_asked_likewise() -> None:
     assert unreached(flow, plan_of([host]), {"a": questions}, lost) == (
         "a asked once for the link-layer address of fd00::2, and cell lost every question"
     )
-    questions.add(discovery(136, there, here))
+    add(questions, discovery(136, there, here))
     assert unreached(flow, plan_of([host]), {"a": questions}, lost) is not None
-    questions.add(discovery(136, there, there))
+    add(questions, discovery(136, there, there))
     assert unreached(flow, plan_of([host]), {"a": questions}, lost) is None

@@ -7,9 +7,7 @@ from typing import cast
 import pytest
 
 from contracts.plan import EquipmentPlan, NodeKind, WireEnd
-from results.conftest import CENTRE, FIELD, frame, netbox_files, node_plan, plan_of, rtp, wire_plan
-from results.datagram import datagram
-from results.datagram import rtp as read_rtp
+from results.conftest import netbox_files, node_plan, plan_of, wire_plan
 from results.flow_path import Crossing, Followed, Gap, Network, NoPath
 
 
@@ -144,36 +142,3 @@ def test_records_of_stations_that_a_netbox_has_not_are_on_no_path() -> None:
     crossings = [RING.crossing("near", 0, 9, 0), RING.crossing("far", 0, 1, 0), RING.crossing("further", 0, 1, 0)]
     path = RING.follow("a", "b", crossings, frozenset(), arrived=True)
     assert (path.path.netboxes, path.crossings) == (("far", "further"), (1, 2))
-
-
-def test_a_captured_frame_tells_its_addresses_ports_and_true_lengths() -> None:
-    whole = frame(FIELD, CENTRE, 1, rtp(9, 1_440, size=500))
-    for data in (whole, whole + bytes(20), whole[:256]):
-        ip_packet = datagram(data)
-        assert ip_packet is not None
-        assert (ip_packet.source, ip_packet.destination, ip_packet.protocol) == (FIELD, CENTRE, "udp")
-        assert (ip_packet.source_port, ip_packet.destination_port) == (20_000, 20_000)
-        assert (ip_packet.ethernet_bytes, ip_packet.payload_bytes) == (14 + 20 + 8 + 512, 512)
-        assert read_rtp(ip_packet.payload) == (9, 1_440)
-
-
-def test_a_vlan_tag_is_passed_over() -> None:
-    whole = frame(FIELD, CENTRE, 1, b"x" * 30)
-    tagged = whole[:12] + b"\x81\x00\x00\x05" + whole[12:]
-    ip_packet = datagram(tagged)
-    assert ip_packet is not None and ip_packet.payload_bytes == 30
-
-
-@pytest.mark.parametrize("data", [b"", bytes(14), bytes(12) + b"\x08\x00" + bytes(10), bytes(12) + b"\x08\x06" + bytes(40)])
-def test_what_is_no_datagram_is_none(data: bytes) -> None:
-    assert datagram(data) is None
-
-
-def test_later_fragments_have_no_ports() -> None:
-    whole = bytearray(frame(FIELD, CENTRE, 1, b"x" * 30))
-    whole[20:22] = b"\x00\x10"
-    assert datagram(bytes(whole)) is None
-
-
-def test_rtcp_is_not_taken_for_rtp() -> None:
-    assert read_rtp(b"\x80\xc8" + bytes(26)) is None

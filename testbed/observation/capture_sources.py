@@ -7,6 +7,7 @@ Both say when each frame passed on the host's clock (CLOCK_REALTIME), and which 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import socket
 import struct
@@ -65,7 +66,7 @@ class NetboxSource:
         name = f"capture-{os.getpid()}-{self._number}"
         self._pipe = self._lab.node_folder(self._point.node) / name
         descriptor = node_files.make_pipe(self._pipe, users.FIRST_ID if self._lab.is_confined(self._point.node) else None)
-        self._stream = os.fdopen(descriptor, "rb", buffering=_PIPE_BYTES)
+        self._stream = io.BufferedReader(io.FileIO(descriptor), _PIPE_BYTES)
         with self._lab.control(self._point.node) as control:
             control.capture(self._point.interface, f"{NODE_FOLDER}/{name}", _ENDLESS_FRAMES, _ENDLESS_S)
             self._await_start(control)

@@ -14,8 +14,9 @@ from contracts.errors import NetBoxITError, WrongInput
 from contracts.quantities import RATE, TIME
 from contracts.run_folder import MACHINES_FILE
 from results import pcapng
-from results.datagram import datagram
-from results.identity import identity
+from results.captured_frames import ETHERNET_HEADER
+from results.datagram import Packets, ends_of
+from results.identity import identities
 from results.machines import Clock
 from results.run_folder import RunFolder
 from system.user_privileges import as_user, check_new
@@ -43,7 +44,6 @@ _LEAST_RATE = 1e4
 MOST_PACKETS_PER_S, MOST_RATE = 1000.0, 100e6
 #: What left so shortly before the end of the captures may still have been on its way.
 _PATIENCE_NS = 2_000_000_000
-_ETHERNET = 14
 _COLUMNS = {"identity": pl.UInt64, "time_ns": pl.Int64, "length": pl.Int64, "source": pl.String}
 
 
@@ -197,12 +197,20 @@ def _end(lab: Lab, host: str) -> End:
 
 def _frames(file: Path, clock: Clock) -> pl.DataFrame:
     """UDP and TCP packets of a capture that was made by this clock, in its order."""
-    rows = [
-        (identity(packet.data), clock.here(packet.time_ns), headers.ethernet_bytes - _ETHERNET, headers.source)
-        for packet in pcapng.read(file)
-        if (headers := datagram(packet.data)) is not None
-    ]
-    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+    ends: dict[bytes, int] = {}
+    tables = [pl.DataFrame(schema=_COLUMNS)]
+    for frames in pcapng.read_frames(file):
+        packets = Packets.of(frames)
+        own, of_packets = packets.is_datagram, packets.ends(ends)
+        sources = pl.Series([ends_of(key).source for key in ends], dtype=pl.String)
+        columns = {
+            "identity": identities(frames)[packets.frame[own]],
+            "time_ns": frames.time_ns[packets.frame[own]],
+            "length": packets.ethernet_bytes[own] - ETHERNET_HEADER,
+            "source": sources.gather(of_packets[own]),
+        }
+        tables.append(clock.corrected(pl.DataFrame(columns, schema=_COLUMNS), "time_ns"))
+    return pl.concat(tables)
 
 
 def _one_way(
