@@ -60,7 +60,7 @@ def perform(work: Work, folder: Path, progress: Callable[[str], None] = lambda _
     began = time.monotonic()
     computation = Computation(Plan.from_json(work.plan), work.inputs, work.least_s)
     virtual_run.carry(computation, folder, progress)
-    metrics = analyse(folder, analyses(), page=work.keep == "everything")
+    metrics = analyse(folder, analyses(), page=work.keep == "everything", frames_kept=work.keep != "figures")
     record = read(folder / RUN_FILE, RunRecord)
     reduce(folder, work.keep)
     return Done(metrics["verdict"]["status"], time.monotonic() - began, None if record is None else record["failure"])

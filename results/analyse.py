@@ -107,22 +107,22 @@ class NotOurs(NetBoxITError):
     """Nothing can be written into the run folder by who would analyse it."""
 
 
-def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: bool = True) -> Metrics:
+def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis], *, page: bool = True, frames_kept: bool = True) -> Metrics:
     """Writes the tables, metrics.json and report.html into the run folder; returns what metrics.json says.
 
     `analyses` are those of applications, by their names; what only they could say of others' flows is left out. Without `page`
-    there is no report.html, which takes most of the time. Raises NoRun, NotPermitted, NotOurs, Reduced, and DamagedRun where a
-    file, without which there is nothing to tell, is damaged.
+    there is no report.html, which takes most of the time; unless `frames_kept` there are no tables of frames and series. Raises
+    NoRun, NotPermitted, NotOurs, Reduced, and DamagedRun where a file, without which there is nothing to tell, is damaged.
     """
     _check_rights(folder)
     check_whole(folder)
     run = RunFolder(folder)
     seen = measure(run)
-    if every := seen.every:
+    if frames_kept and (every := seen.every):
         _write_table(pl.concat([measured.table() for measured in every], how="diagonal"), folder / FRAMES_TABLE)
     began_ns = seen.began_ns
     table = journal.series(run.journals, began_ns)
-    if not table.is_empty():
+    if frames_kept and not table.is_empty():
         _write_table(table, folder / SERIES_TABLE)
     series = list(all_series(table))
     counted = list(all_series(table.filter(pl.col("time_s") >= run.plan.warm_up_s))) if run.plan.warm_up_s else series

@@ -59,18 +59,25 @@ class Series:
 
 def all_series(table: pl.DataFrame) -> Iterator[Series]:
     """Those of `results.journal.series`, in the order of the table. A counter that appears late was 0 before."""
-    began = dict(table.group_by("netbox").agg(pl.col("time_s").min()).iter_rows())
-    for (netbox, station, name), rows in table.group_by("netbox", "station", "name", maintain_order=True):
-        if str(name).endswith("_ns"):  # a moment, not a state
+    # By hand, since it is many small groups: a query for each costs more than all of this.
+    places: dict[tuple[str, str | None, str], list[int]] = {}
+    places_of: dict[str, list[int]] = {}
+    for at, key in enumerate(table.select("netbox", "station", "name").iter_rows()):
+        places.setdefault(key, []).append(at)
+        places_of.setdefault(key[0], []).append(at)
+    all_times, all_values = table["time_s"].to_numpy(), table["value"].to_numpy()
+    moments = {netbox: np.unique(all_times[own]) for netbox, own in places_of.items()}
+    for (netbox, station, name), own in places.items():
+        if name.endswith("_ns"):  # a moment, not a state
             continue
-        times, values = rows["time_s"].to_numpy(), rows["value"].to_numpy()
-        counts = _counts(str(name), values)
-        if counts and times[0] > began[netbox]:
-            earlier = table.filter((pl.col("netbox") == netbox) & (pl.col("time_s") < times[0]))["time_s"].unique().sort()
-            times, values = np.concatenate([earlier.to_numpy(), times]), np.concatenate([np.zeros(earlier.len()), values])
+        times, values = all_times[own], all_values[own]
+        counts = _counts(name, values)
+        if counts and times[0] > moments[netbox][0]:
+            earlier = moments[netbox][moments[netbox] < times[0]]
+            times, values = np.concatenate([earlier, times]), np.concatenate([np.zeros(earlier.size), values])
         changing: Kind = "counter" if counts and times.size > 1 else "gauge"
         kind: Kind = "constant" if np.ptp(values) == 0 else changing
-        yield Series(str(netbox), None if station is None else str(station), str(name), kind, times, values)
+        yield Series(netbox, station, name, kind, times, values)
 
 
 def _counts(name: str, values: Values) -> bool:

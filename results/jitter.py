@@ -16,7 +16,7 @@ WARM_UP = 64
 
 def running_jitter(transit: Values) -> Values:
     """The estimate J after each packet but the first, in the unit of `transit` (arrival minus sending, in order of arrival)."""
-    differences = np.abs(np.diff(transit))
+    differences = np.abs(np.diff(transit)).tolist()
     estimates = accumulate(differences, lambda jitter, difference: jitter + (difference - jitter) / 16.0, initial=0.0)
     return np.fromiter(estimates, float)[1:]
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
@@ -70,7 +71,7 @@ def read(*paths: Path) -> Journal | None:
 def _parsed(lines: list[str]) -> Iterator[Details]:
     for line in lines:
         try:
-            content = json.loads(line, parse_float=_finite, parse_int=_int64, parse_constant=_finite)
+            content = _DECODER.decode(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(content, dict):
@@ -90,6 +91,9 @@ def _int64(text: str) -> int:
     return value
 
 
+_DECODER: Final = json.JSONDecoder(parse_float=_finite, parse_int=_int64, parse_constant=_finite)
+
+
 def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
     """All samples as one table, columns as in SERIES; times are those of a run that began then.
 
@@ -97,8 +101,9 @@ def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
     since the beginning.
     """
     rows = [
-        (netbox, station, at_s + journal.offset_s(began_ns), name, value)
+        (netbox, station, at_s + offset_s, name, value)
         for netbox, journal in journals.items()
+        for offset_s in [journal.offset_s(began_ns)]
         for at_s, statistics in journal.samples
         for station, name, value in _numbers(statistics)
     ]
@@ -120,7 +125,7 @@ def _flattened(part: Mapping[str, object], before: str = "") -> Iterator[tuple[s
         name = f"{before}{key}"
         if key == _DISTRIBUTION:
             continue
-        if isinstance(value, Mapping):
-            yield from _flattened(value, f"{name}.")
-        elif isinstance(value, bool | int | float):
+        if isinstance(value, (int, float)):  # most are
             yield name, float(value)
+        elif isinstance(value, Mapping):
+            yield from _flattened(value, f"{name}.")
