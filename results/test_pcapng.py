@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+import io
 import struct
 import subprocess
 from pathlib import Path
@@ -20,6 +21,27 @@ PACKETS = [
 def test_what_was_written_is_read_to_the_nanosecond(tmp_path: Path) -> None:
     pcapng.write(tmp_path / "a.pcapng", PACKETS)
     assert list(pcapng.read(tmp_path / "a.pcapng")) == PACKETS
+
+
+class InSmallParts(io.BytesIO):
+    """A pipe whose writer is slow."""
+
+    def read1(self, size: int | None = -1) -> bytes:
+        return super().read1(7)
+
+
+def test_what_comes_in_small_parts_is_the_same(tmp_path: Path) -> None:
+    pcapng.write(tmp_path / "a.pcapng", PACKETS)
+    assert list(pcapng.packets(InSmallParts((tmp_path / "a.pcapng").read_bytes()), "pipe")) == PACKETS
+
+
+def test_columns_have_the_same_frames(tmp_path: Path) -> None:
+    pcapng.write(tmp_path / "a.pcapng", PACKETS)
+    (frames,) = pcapng.read_frames(tmp_path / "a.pcapng")
+    columns = (frames.time_ns.tolist(), frames.begin.tolist(), frames.end.tolist())
+    assert [(time_ns, frames.content[begin:end]) for time_ns, begin, end in zip(*columns, strict=True)] == [
+        (packet.time_ns, packet.data) for packet in PACKETS
+    ]
 
 
 def test_an_empty_capture_has_no_packets(tmp_path: Path) -> None:
