@@ -100,7 +100,8 @@ class Packets:
     @property
     def is_segment(self) -> Flags:
         """A segment of TCP."""
-        return np.logical_and(self.is_datagram, self.protocol == TCP)
+        segments: Flags = self.is_datagram & (self.protocol == TCP)
+        return segments
 
     @property
     def tcp_sequence(self) -> Places:
