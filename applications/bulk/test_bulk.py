@@ -265,12 +265,13 @@ def test_iperf3_sends_marked_data_by_the_flows_ports_and_its_account_is_kept(hos
                 bulk.wait()
             finally:
                 bulk.stop()
-        packets = [found for packet in pcapng.read(tmp_path / "left.pcapng") if (found := datagram(packet.data)) is not None]
+        frames = [packet.data for packet in pcapng.read(tmp_path / "left.pcapng")]
+        packets = [found for frame in frames if (found := datagram(frame)) is not None]
         data = [found for found in packets if found.source == "10.98.0.1" and found.source_port == 5201 and found.dscp == EF]
         ports = {found.destination_port for found in data if found.payload_bytes > 1000}
         assert ports == {port for flow in bulk.flows() for port in flow.destination_ports or ()} == {5201, 5202}
-        answers = [found.tcp_header for found in packets if found.source_port == 5201 and found.tcp_header[13] == SYN_AND_ACK]
-        announced = [header[20:].count(b"\x02\x04" + (1300).to_bytes(2)) for header in answers]  # RFC 9293, 3.2: MSS option
+        answers = [tcp for frame in frames if (tcp := frame[34:])[:2] == (5201).to_bytes(2) and tcp[13] == SYN_AND_ACK]
+        announced = [tcp[20:].count(b"\x02\x04" + (1300).to_bytes(2)) for tcp in answers]  # RFC 9293, 3.2: MSS option
         assert sorted(announced) == [0, 1, 1], "also that by which iperf3's ends talk with each other"
         account = json.loads((tmp_path / f"talk{number}/right-client.log").read_text())
         assert account["end"]["sum_received"]["bytes"] >= 2_000_000

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 
@@ -221,7 +222,7 @@ def test_a_reader_that_takes_nothing_costs_frames_of_the_capture_and_of_nothing_
     stream.close()
 
 
-def pipe_at(folder: Path) -> tuple[Path, BinaryIO]:
+def pipe_at(folder: Path) -> tuple[Path, BufferedReader]:
     """A named pipe that is being read."""
     pipe = folder / "pipe"
     os.mkfifo(pipe)
