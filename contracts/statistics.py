@@ -47,6 +47,8 @@ class FrameCounters(TypedDict):
     absorbed: Count
     #: Frames that began in the segment, which is a source of traffic.
     emitted: NotRequired[Count]
+    #: Copies whose packet was marked as having experienced congestion (RFC 3168), each as often as it was.
+    marked: NotRequired[Count]
 
 
 class LatenessCounters(TypedDict):

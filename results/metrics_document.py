@@ -261,6 +261,8 @@ class Fairness(TypedDict):
 class Queue(TypedDict):
     """How many packets waited in a queue of a netbox, over time; `empty` is a share of the time.
 
+    Packets that it dropped, and marked as having experienced congestion (RFC 3168), are counted by the cause.
+
     What cannot be told is null, and `reason` says why.
     """
 
@@ -273,6 +275,8 @@ class Queue(TypedDict):
     p99: int | None
     max: int | None
     empty: float | None
+    dropped: dict[str, int] | None
+    marked: dict[str, int] | None
     reason: str | None
 
 

@@ -21,7 +21,7 @@ def environment() -> Environment:
         trim_blocks=True,
         finalize=_harmless,
     )
-    found.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
+    found.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic, causes=causes)
     return found
 
 
@@ -40,6 +40,13 @@ def number(value: float | None) -> str:
 
 def signed(value: float) -> str:
     return ("" if value == 0 else "+" if value > 0 else "−") + number(abs(value))
+
+
+def causes(counts: Mapping[str, int] | None) -> str:
+    """How many of each cause, without those that did not occur."""
+    if counts is None:
+        return "–"
+    return ", ".join(f"{count} {cause}" for cause, count in counts.items() if count) or "0"
 
 
 def percent(ratio: float | None) -> str:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lengths of the netboxes' queues over time, from their statistics (netboxes/queueing/README.md)."""
+"""The netboxes' queues: lengths over time, drops and marks, from their statistics (netboxes/queueing/README.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NotRequired
+from typing import Final, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -31,6 +31,9 @@ class _Counted(TypedDict):
     length: _Length
     #: For how long it had each class of lengths.
     length_s: NotRequired[list[Measure]]
+    #: Packets, by the cause.
+    dropped: NotRequired[dict[str, Count]]
+    marked: NotRequired[dict[str, Count]]
 
 
 class _Figures(TypedDict):
@@ -42,6 +45,8 @@ class _Figures(TypedDict):
     p99: int | None
     max: int | None
     empty: float | None
+    dropped: dict[str, int] | None
+    marked: dict[str, int] | None
     reason: str | None
 
 
@@ -65,7 +70,7 @@ def queues(counted: Mapping[str, NetboxStatistics], later: Mapping[str, Sequence
 
 
 def _whole(counted: _Counted) -> _Figures:
-    return {**counted["length"], "reason": None}
+    return {**counted["length"], "dropped": counted.get("dropped"), "marked": counted.get("marked"), "reason": None}
 
 
 def _later(counted: _Counted, queue: tuple[str | None, str], samples: Sequence[_Queues]) -> _Figures:
@@ -78,7 +83,8 @@ def _later(counted: _Counted, queue: tuple[str | None, str], samples: Sequence[_
         return _whole(counted)
     before_s, until_s = times_s[0], times_s[-1]
     if until_s <= before_s:
-        return {"mean": None, "p50": None, "p90": None, "p99": None, "max": None, "empty": None, "reason": _UNKNOWN}
+        unknown = dict.fromkeys(("mean", "p50", "p90", "p99", "max", "empty", "dropped", "marked"))
+        return cast(_Figures, {**unknown, "reason": _UNKNOWN})
     before, until = course[0]["length"], counted["length"]
 
     def since(first: float, last: float) -> float:
@@ -91,8 +97,15 @@ def _later(counted: _Counted, queue: tuple[str | None, str], samples: Sequence[_
         "p99": None,
         "max": None,
         "empty": min(1.0, since(before["empty"], until["empty"])),
+        "dropped": _grown(course[0].get("dropped"), counted.get("dropped")),
+        "marked": _grown(course[0].get("marked"), counted.get("marked")),
         "reason": _NOT_CUT,
     }
+
+
+def _grown(before: Mapping[str, int] | None, until: Mapping[str, int] | None) -> dict[str, int] | None:
+    """By cause, how many came since then."""
+    return None if until is None else {cause: count - (before or {}).get(cause, 0) for cause, count in until.items()}
 
 
 def _found(segment: Details) -> Iterator[tuple[tuple[str | None, str], _Counted]]:

@@ -11,7 +11,8 @@ import pytest
 from contracts.statistics import NetboxStatistics
 from results.queues import queues
 
-NOTHING = {"mean": None, "p50": None, "p90": None, "p99": None, "max": None, "empty": None}
+NOTHING = {"mean": None, "p50": None, "p90": None, "p99": None, "max": None, "empty": None, "dropped": None, "marked": None}
+CAUSES = {"dropped": None, "marked": None}
 LENGTH = {"mean": 1.5, "p50": 1, "p90": 4, "p99": 9, "max": 12, "empty": 0.25}
 
 
@@ -34,9 +35,16 @@ def test_queues_of_stations_of_bearers_and_of_connections_are_found() -> None:
         "stations": {"base": {"queue": {"length": LENGTH}}, "ue": {"queues": {"default": {"length": LENGTH}}}},
     }
     assert told(segment) == [
-        {"netbox": "cell", "station": None, "queue": "links.mobile.downlink_flows.voice.queue", **LENGTH, "reason": None},
-        {"netbox": "cell", "station": "base", "queue": "queue", **LENGTH, "reason": None},
-        {"netbox": "cell", "station": "ue", "queue": "queues.default", **LENGTH, "reason": None},
+        {
+            "netbox": "cell",
+            "station": None,
+            "queue": "links.mobile.downlink_flows.voice.queue",
+            **LENGTH,
+            **CAUSES,
+            "reason": None,
+        },
+        {"netbox": "cell", "station": "base", "queue": "queue", **LENGTH, **CAUSES, "reason": None},
+        {"netbox": "cell", "station": "ue", "queue": "queues.default", **LENGTH, **CAUSES, "reason": None},
     ]
 
 
@@ -72,3 +80,14 @@ def test_a_queue_that_began_later_or_anew_is_told_whole() -> None:
     (again,) = told(counted([5] * 30), [counted([90] * 10), counted([90] * 12), counted([5]), counted([5] * 20)])
     assert (new["mean"], new["max"], new["reason"]) == (3, 3, None)
     assert (again["mean"], again["max"], again["reason"]) == (5, 5, None)
+
+
+def test_drops_and_marks_are_told_by_their_cause_and_after_a_warm_up_without_those_of_it() -> None:
+    def told_of(early: int, marked: int) -> dict[str, Any]:
+        (queue,) = counted([1] * (early + marked)).values()
+        return {"queue": {**queue, "dropped": {"full": 1, "early": early}, "marked": {"early": marked}}}
+
+    (whole,) = told(told_of(3, 40))
+    (rest,) = told(told_of(3, 40), [told_of(2, 15)])
+    assert (whole["dropped"], whole["marked"]) == ({"full": 1, "early": 3}, {"early": 40})
+    assert (rest["dropped"], rest["marked"]) == ({"full": 0, "early": 1}, {"early": 25})

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "frames_in_flight.h"
 
+#include "ecn.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -53,36 +55,86 @@ void FramesInFlight::Depart(Slot& slot, StationId station)
     }
 }
 
+Slot* FramesInFlight::CopyOf(const Slot& original)
+{
+    auto* slot = m_slots.Take();
+    if (slot == nullptr)
+    {
+        return nullptr;
+    }
+    std::ranges::copy(original.bytes, slot->room.begin());
+    slot->bytes = slot->room.first(original.bytes.size());
+    slot->identity = original.identity;
+    slot->arrivalStamp = original.arrivalStamp;
+    slot->enteredLate = original.enteredLate;
+    slot->from = original.from;
+    slot->trafficClass = original.trafficClass;
+    Admit(*slot);
+    return slot;
+}
+
+Slot& FramesInFlight::MarkedCopy(Slot& original)
+{
+    const bool isLast = original.Outstanding() == 0 && original.departing == 0;
+    auto* slot = isLast ? &original : CopyOf(original);
+    if (slot == nullptr)
+    {
+        return original;
+    }
+    MarkCongestionExperienced(slot->Writable());
+    return *slot;
+}
+
 std::optional<SlotId> FramesInFlight::Duplicate(SlotId frame, StationId station)
 {
     const auto* original = m_slots.Find(frame);
-    auto* slot = original == nullptr ? nullptr : m_slots.Take();
+    auto* slot = original == nullptr ? nullptr : CopyOf(*original);
     if (slot == nullptr)
     {
         return std::nullopt;
     }
-    std::ranges::copy(original->bytes, slot->room.begin());
-    slot->bytes = slot->room.first(original->bytes.size());
-    slot->identity = original->identity;
-    slot->arrivalStamp = original->arrivalStamp;
-    slot->enteredLate = original->enteredLate;
-    slot->from = original->from;
-    slot->trafficClass = original->trafficClass;
-    Admit(*slot);
+    if (original->IsMarked(station))
+    {
+        MarkCongestionExperienced(slot->Writable());
+    }
     slot->Await(station);
     ++m_counters.repeated;
     return slot->Id();
 }
 
+bool FramesInFlight::MarkCongestion(SlotId frame, std::optional<StationId> station)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr || (station && !slot->Awaits(*station)) || EcnOf(slot->bytes) == Ecn::NotEct)
+    {
+        return false;
+    }
+    ++m_counters.marked;
+    const bool isOfAll = !station || slot->Outstanding() == 1;
+    if (isOfAll && slot->departing == 0)
+    {
+        return MarkCongestionExperienced(slot->Writable());
+    }
+    for (StationId each = 0; each < m_ports.size(); ++each)
+    {
+        if (slot->Awaits(each) && (!station || *station == each))
+        {
+            slot->Mark(each);
+        }
+    }
+    return true;
+}
+
 void FramesInFlight::Deliver(SlotId frame, StationId station)
 {
     auto* slot = m_slots.Find(frame);
+    const bool isMarked = slot != nullptr && slot->IsMarked(station);
     if (slot == nullptr || !slot->Settle(station))
     {
         ++m_counters.duplicates;
         return;
     }
-    Depart(*slot, station);
+    Depart(isMarked ? MarkedCopy(*slot) : *slot, station);
 }
 
 void FramesInFlight::Lose(SlotId frame, StationId station, Loss reason)
@@ -252,7 +304,8 @@ Json FramesInFlight::Read() const
             {"duplicates", m_counters.duplicates},
             {"repeated", m_counters.repeated},
             {"emitted", m_counters.emitted},
-            {"absorbed", m_counters.absorbed}};
+            {"absorbed", m_counters.absorbed},
+            {"marked", m_counters.marked}};
 }
 
 } // namespace netboxit

@@ -54,6 +54,8 @@ class FramesInFlight : public Fates
     /// The frame ends here: no copy goes on.
     void Absorb(SlotId frame);
 
+    /// As Frames::MarkCongestion().
+    bool MarkCongestion(SlotId frame, std::optional<StationId> station);
     /// Another frame like this one, which only `station` awaits; none when the name is stale or the netbox is full.
     std::optional<SlotId> Duplicate(SlotId frame, StationId station);
 
@@ -122,8 +124,13 @@ class FramesInFlight : public Fates
         std::uint64_t repeated{};   ///< further frames, made of others by the segment
         std::uint64_t emitted{};    ///< began in the segment
         std::uint64_t absorbed{};   ///< ended in the segment
+        std::uint64_t marked{};     ///< copies that were marked as having experienced congestion, each as often as it was
     };
 
+    /// The same frame in a slot of its own, which nobody awaits; null when the netbox is full.
+    Slot* CopyOf(const Slot& original);
+    /// The frame with Congestion Experienced, for a copy that is delivered while others stay as they are; without it when the netbox is full.
+    Slot& MarkedCopy(Slot& original);
     /// One more delivered frame waits to be handed over.
     void Depart(Slot& slot, StationId station);
     void HandOver(StationId station);

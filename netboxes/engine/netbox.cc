@@ -187,6 +187,11 @@ std::span<std::uint8_t> Netbox::Rewrite(SlotId frame)
     return slot == nullptr ? std::span<std::uint8_t>{} : slot->Writable();
 }
 
+bool Netbox::MarkCongestion(SlotId frame, std::optional<StationId> station)
+{
+    return m_inFlight.MarkCongestion(frame, station);
+}
+
 std::optional<SlotId> Netbox::Duplicate(SlotId frame, StationId station)
 {
     return m_inFlight.Duplicate(frame, station);

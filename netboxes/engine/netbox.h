@@ -116,6 +116,7 @@ class Netbox : public Frames
     bool Emit(StationId station, Bytes frame) override;
     Bytes Read(SlotId frame) const override;
     std::span<std::uint8_t> Rewrite(SlotId frame) override;
+    bool MarkCongestion(SlotId frame, std::optional<StationId> station) override;
     std::optional<SlotId> Duplicate(SlotId frame, StationId station) override;
     std::int64_t ArrivedAt(SlotId frame) const override;
     void Absorb(SlotId frame) override;

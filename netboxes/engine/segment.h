@@ -45,6 +45,9 @@ class Frames
     virtual Bytes Read(SlotId frame) const = 0;
     /// The same bytes, to be changed on their way: every copy that is delivered from now on has them so; none when the name is stale.
     virtual std::span<std::uint8_t> Rewrite(SlotId frame) = 0;
+    /// Sets Congestion Experienced (RFC 3168) in the copy for `station`, where none is named in all copies that are still awaited. Copies for
+    /// others stay as they are. False, and nothing changes, where the packet is not capable of ECN, or the name is stale.
+    virtual bool MarkCongestion(SlotId frame, std::optional<StationId> station) = 0;
     /// One more frame like this one, as if it had come in with it, which only `station` awaits; its fate is its own. None when the
     /// name is stale or the netbox is full.
     virtual std::optional<SlotId> Duplicate(SlotId frame, StationId station) = 0;

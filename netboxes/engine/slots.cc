@@ -12,6 +12,16 @@ void Slot::Await(StationId station)
     ++m_outstanding;
 }
 
+void Slot::Mark(StationId station)
+{
+    m_marked[station / 64] |= std::uint64_t{1} << station % 64;
+}
+
+bool Slot::IsMarked(StationId station) const
+{
+    return station / 64u < m_marked.size() && (m_marked[station / 64] >> station % 64 & 1) != 0;
+}
+
 bool Slot::Settle(StationId station)
 {
     if (!Awaits(station))
@@ -19,6 +29,7 @@ bool Slot::Settle(StationId station)
         return false;
     }
     m_awaiting[station / 64] &= ~(std::uint64_t{1} << station % 64);
+    m_marked[station / 64] &= ~(std::uint64_t{1} << station % 64);
     --m_outstanding;
     return true;
 }
@@ -65,6 +76,7 @@ void SlotTable::Grow()
         slot.m_index = first + i;
         slot.room = {piece.bytes.get() + i * m_stride, m_stride};
         slot.m_awaiting.resize(m_words);
+        slot.m_marked.resize(m_words);
         m_free.push_back(slot.m_index);
     }
     m_pieces.push_back(std::move(piece));

@@ -44,7 +44,10 @@ class Slot
     }
 
     void Await(StationId station);
-    /// False when this station did not wait for a copy (any more).
+    /// The copy for a station that awaits one will be marked as having experienced congestion.
+    void Mark(StationId station);
+    bool IsMarked(StationId station) const;
+    /// False when this station did not wait for a copy (any more). Its mark is gone afterwards.
     bool Settle(StationId station);
     bool Awaits(StationId station) const;
 
@@ -57,6 +60,7 @@ class Slot
     std::uint32_t m_earlier{};
     std::uint32_t m_later{};
     std::vector<std::uint64_t> m_awaiting; ///< one bit a station
+    std::vector<std::uint64_t> m_marked;   ///< likewise
 };
 
 /// All frames inside a netbox, at most `capacity`. Memory grows in pieces as it is needed and is never given

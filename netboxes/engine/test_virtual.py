@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from contracts.netbox_configuration import LiveLimits
 from contracts.shapes import shaped
 from contracts.statistics import NetboxStatistics
-from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, fragments, mac, run, udp, vlan
+from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, checksum, ethernet, fragments, mac, run, udp, vlan
 from netboxes.technology import program
 from results import pcapng
 from results.records import Fate
@@ -210,7 +210,7 @@ def test_no_frame_upsets_the_netbox(contents: list[bytes], kinds: list[int]) -> 
 
 CLASSES = [
     {"name": name, "match": {"dscp": [dscp]}}
-    for dscp, name in enumerate(["", "lost", "forgotten", "doubled", "repeated", "damaged"])
+    for dscp, name in enumerate(["", "lost", "forgotten", "doubled", "repeated", "damaged", "marked"])
     if name
 ]
 
@@ -238,6 +238,32 @@ def test_a_damaged_frame_arrives_damaged_and_is_still_known() -> None:
     assert ran.received["b"] == [(0.75, frame[:-1] + bytes([frame[-1] ^ 0xFF]))]
     whole = wire({"a": [(0.5, frame)]}, ["a", "b"])
     assert identities(ran) == identities(whole)
+
+
+def with_ecn(frame: bytes, codepoint: int) -> bytes:
+    """A packet of IPv4 with another ECN field (RFC 3168, 5), and a checksum of its header that is computed anew."""
+    header = bytearray(frame[14:34])
+    header[1] = header[1] & 0xFC | codepoint
+    header[10:12] = bytes(2)
+    header[10:12] = checksum(bytes(header)).to_bytes(2)
+    return frame[:14] + bytes(header) + frame[34:]
+
+
+@pytest.mark.parametrize("codepoint", [1, 2])
+def test_a_copy_is_marked_and_those_for_other_stations_are_not(codepoint: int) -> None:
+    frame = with_ecn(udp(1, 2, dscp=6), codepoint)
+    ran = wire({"a": [(0.5, frame)]}, classes=CLASSES)
+    assert ran.received["b"] == [(0.75, with_ecn(frame, 3))]
+    assert ran.received["c"] == [(0.75, frame)]
+    assert len(set(identities(ran))) == 1 and list(ran.records["fate"]) == [Fate.DELIVERED, Fate.DELIVERED]
+    assert (ran.statistics["frames"]["marked"], ran.statistics["frames"]["inside"]) == (1, 0)
+
+
+def test_a_packet_that_is_not_capable_of_ecn_is_not_marked() -> None:
+    frame = udp(1, 2, dscp=6)
+    ran = wire({"a": [(0.5, frame)]}, ["a", "b"], classes=CLASSES)
+    assert ran.received["b"] == [(0.75, frame)]
+    assert ran.statistics["frames"]["marked"] == 0
 
 
 def test_a_forgotten_frame_expires_after_30_s() -> None:

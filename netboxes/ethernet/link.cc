@@ -39,9 +39,13 @@ class Link::Event : public ns3::EventImpl
     Link& m_link;
 };
 
-Link::Link(const Json& queue, std::int64_t stream, const Frames& frames, Arrival arrival, Lost lost)
+Link::Link(const Json& queue, std::int64_t stream, Frames& frames, Arrival arrival, Lost lost)
     : m_frames(frames), m_arrival(std::move(arrival)), m_lost(std::move(lost)),
-      m_queue(queue, queueing::ChanceOf(stream), m_lost), m_gap(Duration(INTERFRAME_GAP)), m_passages(ROOM_AT_FIRST),
+      m_queue(queue,
+              queueing::ChanceOf(stream),
+              m_lost,
+              [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); }),
+      m_gap(Duration(INTERFRAME_GAP)), m_passages(ROOM_AT_FIRST),
       m_event(ns3::Create<Event>(*this)), m_expected(NEVER)
 {
 }

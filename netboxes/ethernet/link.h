@@ -26,7 +26,7 @@ class Link
 
     /// `queue` is a parameter, as queue.py dumps it; throws OutOfRange. It draws from the random stream of that number. `lost`
     /// is told of what the queue drops, and of what Clear takes away.
-    Link(const Json& queue, std::int64_t stream, const Frames& frames, Arrival arrival, Lost lost);
+    Link(const Json& queue, std::int64_t stream, Frames& frames, Arrival arrival, Lost lost);
     ~Link();
 
     Link(const Link&) = delete;
@@ -73,7 +73,7 @@ class Link
     void ExpectNothing();
     void OnEvent();
 
-    const Frames& m_frames;
+    Frames& m_frames;
     Arrival m_arrival;
     Lost m_lost;
     queueing::Queue<Outgoing> m_queue;

@@ -32,7 +32,7 @@ struct Outgoing
     {
         return {static_cast<std::uint32_t>(ETHERNET_HEADER + frame.length),
                 frame.trafficClass,
-                queue.TellsFlowsApart() ? frames.Read(frame.slot) : Bytes{}};
+                queue.LooksIntoFrames() ? frames.Read(frame.slot) : Bytes{}};
     }
 };
 

@@ -108,7 +108,8 @@ void Shared::AddStation(StationId id, const Json& parameters)
     station.queue = std::make_unique<queueing::Queue<Outgoing>>(
         parameters.at("queue"),
         queueing::ChanceOf(QUEUE_STREAMS + id),
-        [this, id](const Outgoing& outgoing, Loss reason) { LoseAll(id, outgoing.frame.slot, reason); });
+        [this, id](const Outgoing& outgoing, Loss reason) { LoseAll(id, outgoing.frame.slot, reason); },
+        [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); });
     auto& device = station.device;
     device = ns3::CreateObject<ns3::CsmaNetDevice>();
     device->SetAddress(AddressOf(id));

@@ -57,7 +57,7 @@ class Shared final : public Medium
     Json ReadStation(StationId station) const override;
     void ResetStation(StationId station) override;
 
-    const Frames& m_frames;
+    Frames& m_frames;
     std::uint32_t m_slot; ///< of the backoff, bit times
     std::uint32_t m_ceiling;
     std::uint32_t m_attempts;

@@ -2,6 +2,7 @@
 #include "link.h"
 
 #include "../engine/event_queue.h"
+#include "../engine/testing/no_frames.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/drop-tail-queue.h"
@@ -70,50 +71,6 @@ class Ns3Link
   private:
     ns3::Ptr<ns3::PointToPointChannel> m_channel{ns3::CreateObject<ns3::PointToPointChannel>()};
     std::array<ns3::Ptr<ns3::PointToPointNetDevice>, 2> m_devices;
-};
-
-/// Of frames that nobody looks into.
-class NoFrames : public Frames
-{
-  public:
-    bool Emit(StationId, Bytes) override
-    {
-        return false;
-    }
-
-    Bytes Read(SlotId) const override
-    {
-        return {};
-    }
-
-    std::span<std::uint8_t> Rewrite(SlotId) override
-    {
-        return {};
-    }
-
-    std::optional<SlotId> Duplicate(SlotId, StationId) override
-    {
-        return std::nullopt;
-    }
-
-    std::int64_t ArrivedAt(SlotId) const override
-    {
-        return 0;
-    }
-
-    void Absorb(SlotId) override
-    {
-    }
-
-    std::int64_t Behind() const override
-    {
-        return 0;
-    }
-
-    std::int64_t StampOf(std::int64_t time) const override
-    {
-        return time;
-    }
 };
 
 Json Fifo(std::uint32_t packets)

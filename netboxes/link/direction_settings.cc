@@ -86,7 +86,10 @@ void Direction::SetQueue(const Json& value)
         return;
     }
     m_queue = std::make_unique<queueing::Queue<Outgoing>>(
-        value, m_queueChance, [this](const Outgoing& frame, Loss reason) { Lose(frame.slot, reason); });
+        value,
+        m_queueChance,
+        [this](const Outgoing& frame, Loss reason) { Lose(frame.slot, reason); },
+        [this](const Outgoing& frame) { return m_frames.MarkCongestion(frame.slot, m_to); });
 }
 
 void Direction::SetTrace(const Json& value)

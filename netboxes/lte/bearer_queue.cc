@@ -48,7 +48,8 @@ BearerQueue::BearerQueue(ns3::LteRlc& rlc,
                                   {
                                       m_place.traffic.Dropped(*outgoing.carried, m_place.uplink, reason);
                                   }
-                              }),
+                              },
+                              [this](const Outgoing& outgoing) { return outgoing.carried && Mark(*outgoing.carried); }),
       m_acknowledged(rlc.GetObject<ns3::LteRlcAm>() != nullptr), m_rlc(*rlc.GetLteRlcSapProvider()),
       m_rlcBelow(*rlc.GetLteMacSapUser()), m_mac(mac), m_rate(place.grossRate)
 {
@@ -59,6 +60,13 @@ BearerQueue::BearerQueue(ns3::LteRlc& rlc,
         rlc.GetAttribute("ReportBufferStatusTimer", interval);
         m_interval = interval.Get();
     }
+}
+
+bool BearerQueue::Mark(const CarrierPacket& packet)
+{
+    // A frame has several copies in the downlink: one in the bearers of each UE.
+    const auto station = m_place.uplink ? std::nullopt : std::optional(m_place.traffic.Station());
+    return m_place.frames.MarkCongestion(packet.slot, station);
 }
 
 void BearerQueue::Set(const Json& said)

@@ -38,7 +38,7 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
         bool uplink{};
         double grossRate{}; ///< bit/s, of the cell in this direction
         TerminalTraffic& traffic;
-        const Frames& frames;
+        Frames& frames;
     };
 
     /// `said` is the parameter `queue`; throws OutOfRange. RLC's reports go on to `mac`.
@@ -77,6 +77,7 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
         std::int64_t since{}; ///< ns, when the packet came
     };
 
+    bool Mark(const CarrierPacket& packet);
     /// Gives RLC packets until it has more than `bytes` to send, or nothing waits. False when it got none.
     bool Fill(std::uint32_t bytes);
     /// Bytes of packets that this PDU of RLC takes along for the first time.

@@ -58,7 +58,7 @@ void SetEach(const ns3::Object& owner, const Json& said)
 
 } // namespace
 
-BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, const Frames& frames, TrafficOf traffic)
+BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic)
     : m_plan(plan), m_network(network), m_frames(frames), m_traffic(std::move(traffic)),
       m_grossRate(1e3 * ns3::CreateObject<ns3::LteAmc>()->GetDlTbSizeFromMcs(BEST_SCHEME, plan.resourceBlocks))
 {

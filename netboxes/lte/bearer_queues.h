@@ -21,7 +21,7 @@ class BearerQueues
     using TrafficOf = std::function<TerminalTraffic&(StationId)>;
 
     /// All of it outlives this object; throws OutOfRange for what is said of the queues.
-    BearerQueues(const LtePlan& plan, const LteNetwork& network, const Frames& frames, TrafficOf traffic);
+    BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic);
     BearerQueues(const BearerQueues&) = delete;
     BearerQueues& operator=(const BearerQueues&) = delete;
 
@@ -45,7 +45,7 @@ class BearerQueues
 
     const LtePlan& m_plan;
     const LteNetwork& m_network;
-    const Frames& m_frames;
+    Frames& m_frames;
     TrafficOf m_traffic;
     Json m_said;
     double m_grossRate; ///< bit/s, of one layer

@@ -20,6 +20,12 @@ class TerminalTraffic
     TerminalTraffic(const TerminalTraffic&) = delete;
     TerminalTraffic& operator=(const TerminalTraffic&) = delete;
 
+    /// The UE's.
+    StationId Station() const
+    {
+        return m_id;
+    }
+
     /// A frame is about to leave the UE, or the core for it. False, and it is lost, when there is no connection or it is more than its bearer's
     /// maximum rate permits.
     bool LeavesTerminal(Destination to, const Frame& frame, bool connected);

@@ -40,7 +40,9 @@ Station::Station(StationId id, const SegmentSetup& setup, Radio& radio, const St
       m_reassemblyTimeout(ns3::Seconds(setup.parameters.at("reassembly_timeout").get<double>())),
       m_queue(setup.parameters.at("queue"),
               queueing::ChanceOf(FIRST_QUEUE_STREAM + id),
-              [this](const Outgoing& outgoing, Loss reason) { m_events.dropped(m_id, outgoing.datagram, reason); }),
+              [this](const Outgoing& outgoing, Loss reason) { m_events.dropped(m_id, outgoing.datagram, reason); },
+              [this](const Outgoing& outgoing)
+              { return m_frames.MarkCongestion(outgoing.datagram.slot, outgoing.datagram.destination); }),
       m_incoming(setup.stations.size())
 {
     const auto& device = m_radio.Device(m_id);

@@ -48,7 +48,8 @@ Cell::Cell(const SegmentSetup& setup, Radio& radio)
     {
         m_stations.emplace_back(setup.parameters.at("queue"),
                                 FIRST_QUEUE_STREAM + id * parties,
-                                [this](const Packet& packet, Loss reason) { Lose(packet, reason); });
+                                [this](const Packet& packet, Loss reason) { Lose(packet, reason); },
+                                [this](const Packet& packet) { return m_frames.MarkCongestion(packet.slot, packet.to); });
     }
     if (const auto& name = setup.parameters.at("emergency_class"); name.is_string())
     {

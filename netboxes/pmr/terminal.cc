@@ -8,8 +8,8 @@
 namespace netboxit
 {
 
-Terminal::Terminal(const Json& queue, std::int64_t firstStream, Lost lost)
-    : m_firstStream(firstStream), m_lost(std::move(lost))
+Terminal::Terminal(const Json& queue, std::int64_t firstStream, Lost lost, MarkPacket mark)
+    : m_firstStream(firstStream), m_lost(std::move(lost)), m_mark(std::move(mark))
 {
     SetQueue(queue, 0, 0);
 }
@@ -39,7 +39,7 @@ Terminal::Party& Terminal::PartyTo(std::optional<StationId> to)
         m_parties.at(packet.to).waiting.erase(packet);
         m_lost(packet, reason);
     };
-    auto& party = m_parties.try_emplace(to, m_queueParameter, m_chances.Of(stream), lost).first->second;
+    auto& party = m_parties.try_emplace(to, m_queueParameter, m_chances.Of(stream), lost, m_mark).first->second;
     party.queue.ResetStatistics(m_reset);
     return party;
 }

@@ -29,13 +29,14 @@ class Terminal
 {
   public:
     using Lost = queueing::Queue<Packet>::Lost;
+    using MarkPacket = queueing::Queue<Packet>::MarkItem;
 
     /// No packet waits for longer, ns: the engine forgets a frame after 30 s.
     static constexpr std::int64_t LONGEST_WAIT = 22'000'000'000;
 
     /// `queue` is the parameter of this name; throws OutOfRange. The queue to station n draws from the stream number
     /// `firstStream` + n + 1, the queue to everyone from `firstStream`.
-    Terminal(const Json& queue, std::int64_t firstStream, Lost lost);
+    Terminal(const Json& queue, std::int64_t firstStream, Lost lost, MarkPacket mark);
 
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
@@ -98,8 +99,8 @@ class Terminal
 
     struct Party
     {
-        Party(const Json& parameter, queueing::Chance chance, Lost lost)
-            : queue(parameter, std::move(chance), std::move(lost))
+        Party(const Json& parameter, queueing::Chance chance, Lost lost, MarkPacket mark)
+            : queue(parameter, std::move(chance), std::move(lost), std::move(mark))
         {
         }
 
@@ -118,6 +119,7 @@ class Terminal
     std::int64_t m_firstStream;
     queueing::LaterChances m_chances;
     Lost m_lost;
+    MarkPacket m_mark;
     Json m_queueParameter;
     std::int64_t m_lifetime{};
     std::map<std::optional<StationId>, Party> m_parties;

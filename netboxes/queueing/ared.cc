@@ -22,8 +22,11 @@ constexpr double END_OF_TARGET = 0.6;
 
 } // namespace
 
-Ared::Ared(Room room, double target, double interval, Chance chance, DropCallback dropped)
-    : Red(room, {LEAST_MINIMUM, MAXIMUM_BY_MINIMUM * LEAST_MINIMUM, FIRST_PROBABILITY, 1}, std::move(chance), std::move(dropped)),
+Ared::Ared(Room room, double target, double interval, Chance chance, DropCallback dropped, MarkCallback mark)
+    : Red(room, {LEAST_MINIMUM, MAXIMUM_BY_MINIMUM * LEAST_MINIMUM, FIRST_PROBABILITY, 1},
+          std::move(chance),
+          std::move(dropped),
+          std::move(mark)),
       m_target(target), m_interval(std::llround(interval * 1e9))
 {
 }

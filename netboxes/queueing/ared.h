@@ -13,7 +13,7 @@ class Ared : public Red
 {
   public:
     /// s: the delay that is aimed at, and the time between adaptations.
-    Ared(Room room, double target, double interval, Chance chance, DropCallback dropped);
+    Ared(Room room, double target, double interval, Chance chance, DropCallback dropped, MarkCallback mark);
 
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
 

@@ -42,6 +42,21 @@ class Cascade : public Discipline
         return m_above->TellsFlowsApart();
     }
 
+    bool LooksAtEcn() const override
+    {
+        return m_above->LooksAtEcn();
+    }
+
+    Json Read(std::int64_t now) const override
+    {
+        return m_above->Read(now);
+    }
+
+    void ResetStatistics() override
+    {
+        m_above->ResetStatistics();
+    }
+
   private:
     void Fetch(std::int64_t now);
 

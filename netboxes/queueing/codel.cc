@@ -17,6 +17,7 @@ std::optional<Waiting> Codel::Dequeue(std::int64_t now)
         Waits(),
         now,
         [this] { return Bytes(); },
+        [this](const Waiting& frame) { return m_mark(frame, Mark::Early); },
         [this](const Waiting& frame) { Drop(frame, Loss::QueueEarly); });
 }
 

@@ -7,7 +7,7 @@ namespace netboxit::queueing
 {
 
 /// RFC 8289's control law, for any line of frames: drops at its head, more and more often, while frames have waited for longer than a
-/// target for longer than an interval.
+/// target for longer than an interval. What is marked instead counts as a drop does, but goes, as in Linux (codel_dequeue).
 class CodelLaw
 {
   public:
@@ -17,9 +17,10 @@ class CodelLaw
     {
     }
 
-    /// The next frame of `line` that may go; those before it are given to `drop`. `bytes` tells how much waits in the whole queue.
-    template <typename BytesWaiting, typename Drop>
-    std::optional<Waiting> Dequeue(Line& line, std::int64_t now, BytesWaiting bytes, Drop drop)
+    /// The next frame of `line` that may go; those before it are given to `drop`. `mark` marks a frame, or says false. `bytes` tells how much
+    /// waits in the whole queue.
+    template <typename BytesWaiting, typename MarkFrame, typename Drop>
+    std::optional<Waiting> Dequeue(Line& line, std::int64_t now, BytesWaiting bytes, MarkFrame mark, Drop drop)
     {
         auto next = Look(line, now, bytes);
         if (m_dropping)
@@ -30,8 +31,13 @@ class CodelLaw
             }
             while (m_dropping && now >= m_dropNext)
             {
-                drop(*next.frame);
                 ++m_count;
+                if (mark(*next.frame))
+                {
+                    m_dropNext = After(m_dropNext);
+                    break;
+                }
+                drop(*next.frame);
                 next = Look(line, now, bytes);
                 if (!next.mayDrop)
                 {
@@ -45,8 +51,11 @@ class CodelLaw
         }
         else if (next.mayDrop)
         {
-            drop(*next.frame);
-            next = Look(line, now, bytes);
+            if (!mark(*next.frame))
+            {
+                drop(*next.frame);
+                next = Look(line, now, bytes);
+            }
             m_dropping = true;
             // Where it was when it stopped not long ago (5.4).
             const auto more = m_count - m_lastCount;
@@ -104,7 +113,8 @@ class CodelLaw
 class Codel : public Fifo
 {
   public:
-    Codel(Room room, CodelLaw law, DropCallback dropped) : Fifo(room, std::move(dropped)), m_law(law)
+    Codel(Room room, CodelLaw law, DropCallback dropped, MarkCallback mark)
+        : Fifo(room, std::move(dropped)), m_law(law), m_mark(std::move(mark))
     {
     }
 
@@ -112,6 +122,7 @@ class Codel : public Fifo
 
   private:
     CodelLaw m_law;
+    MarkCallback m_mark;
 };
 
 } // namespace netboxit::queueing

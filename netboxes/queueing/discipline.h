@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/segment.h"
 #include "waiting.h"
 
 #include <functional>
@@ -12,6 +13,19 @@ namespace netboxit::queueing
 
 /// Who learns of what a discipline drops: at once, while it takes or gives others.
 using DropCallback = std::function<void(const Waiting& frame, Loss reason)>;
+
+/// Why a packet was marked as having experienced congestion, where it would have been dropped otherwise.
+enum class Mark : std::uint8_t
+{
+    Early,   ///< by the discipline's probability or control law
+    Coupled, ///< an L4S packet, by the probability of the queue beside it (RFC 9332)
+    Step,    ///< an L4S packet that has waited for longer than a threshold
+};
+
+inline constexpr std::array<std::string_view, 3> MARK_NAMES{"early", "coupled", "step"};
+
+/// Marks a frame that waits, or is about to; false where its packet is not capable of ECN (RFC 3168), and then it is to be dropped.
+using MarkCallback = std::function<bool(const Waiting& frame, Mark reason)>;
 
 /// Draws uniformly from [0, 1).
 using Chance = std::function<double()>;
@@ -51,6 +65,22 @@ class Discipline
     virtual bool TellsFlowsApart() const
     {
         return false;
+    }
+
+    /// Whether it looks at a frame's ECN field when it comes.
+    virtual bool LooksAtEcn() const
+    {
+        return false;
+    }
+
+    /// What it tells besides what all tell, by name; counts are since ResetStatistics().
+    virtual Json Read(std::int64_t now) const
+    {
+        return Json::object();
+    }
+
+    virtual void ResetStatistics()
+    {
     }
 };
 

@@ -6,7 +6,7 @@ namespace netboxit::queueing
 
 void Fifo::Enqueue(const Waiting& frame, std::int64_t, double rate)
 {
-    if (m_room.Holds(m_line.Packets() + 1, m_line.Bytes() + frame.bytes, rate))
+    if (HasRoomFor(frame, rate))
     {
         m_line.Push(frame);
     }

@@ -29,6 +29,11 @@ class Fifo : public Discipline
     }
 
   protected:
+    bool HasRoomFor(const Waiting& frame, double rate) const
+    {
+        return m_room.Holds(m_line.Packets() + 1, m_line.Bytes() + frame.bytes, rate);
+    }
+
     void Drop(const Waiting& frame, Loss reason) const
     {
         m_dropped(frame, reason);

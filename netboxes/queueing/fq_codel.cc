@@ -4,8 +4,9 @@
 namespace netboxit::queueing
 {
 
-FqCodel::FqCodel(Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped)
-    : m_room(room), m_quantum(quantum), m_dropped(std::move(dropped)), m_flows(flows, Flow{{}, law})
+FqCodel::FqCodel(
+    Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped, MarkCallback mark)
+    : m_room(room), m_quantum(quantum), m_dropped(std::move(dropped)), m_mark(std::move(mark)), m_flows(flows, Flow{{}, law})
 {
 }
 
@@ -68,6 +69,7 @@ std::optional<Waiting> FqCodel::Dequeue(std::int64_t now)
             flow.line,
             now,
             [&flow] { return flow.line.Bytes(); },
+            [this](const Waiting& marked) { return m_mark(marked, Mark::Early); },
             [this](const Waiting& dropped)
             {
                 Gone(dropped);

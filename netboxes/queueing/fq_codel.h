@@ -13,7 +13,7 @@ namespace netboxit::queueing
 class FqCodel : public Discipline
 {
   public:
-    FqCodel(Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped);
+    FqCodel(Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped, MarkCallback mark);
 
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;
@@ -49,6 +49,7 @@ class FqCodel : public Discipline
     Room m_room;
     std::uint32_t m_quantum;
     DropCallback m_dropped;
+    MarkCallback m_mark;
     std::vector<Flow> m_flows;
     std::deque<std::uint32_t> m_new;
     std::deque<std::uint32_t> m_old;

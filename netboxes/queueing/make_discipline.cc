@@ -44,50 +44,50 @@ CodelLaw CodelLawOf(const Json& queue)
 
 using Made = std::unique_ptr<Discipline>;
 
-Made MakeFifo(const Json& queue, Chance, DropCallback dropped)
+Made MakeFifo(const Json& queue, Chance, DropCallback dropped, MarkCallback)
 {
     return std::make_unique<Fifo>(RoomOf(queue), std::move(dropped));
 }
 
-Made MakePriority(const Json& queue, Chance, DropCallback dropped)
+Made MakePriority(const Json& queue, Chance, DropCallback dropped, MarkCallback)
 {
     return std::make_unique<Priority>(RoomOf(queue), std::move(dropped));
 }
 
-Made MakeCodel(const Json& queue, Chance, DropCallback dropped)
+Made MakeCodel(const Json& queue, Chance, DropCallback dropped, MarkCallback mark)
 {
-    return std::make_unique<Codel>(RoomOf(queue), CodelLawOf(queue), std::move(dropped));
+    return std::make_unique<Codel>(RoomOf(queue), CodelLawOf(queue), std::move(dropped), std::move(mark));
 }
 
-Made MakeFqCodel(const Json& queue, Chance, DropCallback dropped)
+Made MakeFqCodel(const Json& queue, Chance, DropCallback dropped, MarkCallback mark)
 {
     return std::make_unique<FqCodel>(
-        RoomOf(queue), queue.at("flows"), queue.at("quantum"), CodelLawOf(queue), std::move(dropped));
+        RoomOf(queue), queue.at("flows"), queue.at("quantum"), CodelLawOf(queue), std::move(dropped), std::move(mark));
 }
 
-Made MakePie(const Json& queue, Chance chance, DropCallback dropped)
+Made MakePie(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
 {
     const Pie::Settings settings{queue.at("target"), queue.at("interval"), queue.at("burst")};
-    return std::make_unique<Pie>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
+    return std::make_unique<Pie>(RoomOf(queue), settings, std::move(chance), std::move(dropped), std::move(mark));
 }
 
-Made MakeRed(const Json& queue, Chance chance, DropCallback dropped)
+Made MakeRed(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
 {
     const Red::Settings settings{queue.at("minimum"), queue.at("maximum"), queue.at("probability"), queue.at("weight")};
     if (settings.minimum >= settings.maximum)
     {
         throw OutOfRange("queue cannot be " + queue.dump() + "; its minimum is below its maximum");
     }
-    return std::make_unique<Red>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
+    return std::make_unique<Red>(RoomOf(queue), settings, std::move(chance), std::move(dropped), std::move(mark));
 }
 
-Made MakeAred(const Json& queue, Chance chance, DropCallback dropped)
+Made MakeAred(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
 {
-    return std::make_unique<Ared>(RoomOf(queue), queue.at("target"), queue.at("interval"), std::move(chance), std::move(dropped));
+    return std::make_unique<Ared>(RoomOf(queue), queue.at("target"), queue.at("interval"), std::move(chance), std::move(dropped), std::move(mark));
 }
 
 /// Lines of equal weights, to which flows are hashed.
-Made MakeScheduled(const Json& queue, Chance, DropCallback dropped)
+Made MakeScheduled(const Json& queue, Chance, DropCallback dropped, MarkCallback)
 {
     const std::size_t lines = queue.at("flows");
     auto scheduler = MakeScheduler(queue.at("discipline"), Weights(lines, 1), queue.value("quantum", 1514U));
@@ -96,9 +96,9 @@ Made MakeScheduled(const Json& queue, Chance, DropCallback dropped)
 
 } // namespace
 
-std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped)
+std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
 {
-    static const std::map<std::string, Made (*)(const Json&, Chance, DropCallback)> makers{{"fifo", MakeFifo},
+    static const std::map<std::string, Made (*)(const Json&, Chance, DropCallback, MarkCallback)> makers{{"fifo", MakeFifo},
                                                                                            {"priority", MakePriority},
                                                                                            {"codel", MakeCodel},
                                                                                            {"fq-codel", MakeFqCodel},
@@ -116,7 +116,10 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
     {
         throw OutOfRange("queue: no discipline " + name);
     }
-    return maker->second(queue, std::move(chance), std::move(dropped));
+    const bool marks = queue.value("ecn", false);
+    const auto never = [](const Waiting&, Mark) { return false; };
+    return maker->second(
+        queue, std::move(chance), std::move(dropped), marks ? std::move(mark) : MarkCallback(never));
 }
 
 } // namespace netboxit::queueing

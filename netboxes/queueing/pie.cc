@@ -11,6 +11,8 @@ namespace
 constexpr double ALPHA = 0.125; ///< Hz
 constexpr double BETA = 1.25;   ///< Hz
 constexpr std::uint64_t MEAN_PACKET = 1000;
+/// The probability above which it drops also what could be marked: mark_ecnth (5.1).
+constexpr double MOST_MARKED = 0.1;
 
 /// Small probabilities change by small steps (4.2).
 double ScaleAt(double probability)
@@ -26,15 +28,17 @@ double ScaleAt(double probability)
 
 } // namespace
 
-Pie::Pie(Room room, Settings settings, Chance chance, DropCallback dropped)
-    : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance)), m_burstLeft(settings.burst)
+Pie::Pie(Room room, Settings settings, Chance chance, DropCallback dropped, MarkCallback mark)
+    : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance)), m_mark(std::move(mark)),
+      m_burstLeft(settings.burst)
 {
 }
 
 void Pie::Enqueue(const Waiting& frame, std::int64_t now, double rate)
 {
     UpdateUntil(now);
-    if (DropsEarly())
+    const bool mayMark = m_probability <= MOST_MARKED && HasRoomFor(frame, rate);
+    if (SignalsEarly() && !(mayMark && m_mark(frame, Mark::Early)))
     {
         Drop(frame, Loss::QueueEarly);
         return;
@@ -42,7 +46,7 @@ void Pie::Enqueue(const Waiting& frame, std::int64_t now, double rate)
     Fifo::Enqueue(frame, now, rate);
 }
 
-bool Pie::DropsEarly()
+bool Pie::SignalsEarly()
 {
     if (m_probability == 0)
     {
@@ -53,7 +57,7 @@ bool Pie::DropsEarly()
     {
         return false;
     }
-    // Drops are kept apart from one another, and not too far apart (5.4).
+    // Signals are kept apart from one another, and not too far apart (5.4).
     m_accumulated += m_probability;
     if (m_accumulated < 0.85)
     {

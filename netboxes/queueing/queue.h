@@ -15,7 +15,7 @@ struct Entry
 {
     std::uint32_t bytes{}; ///< that it takes of the queue's room, and of the transmitter's time
     ClassId trafficClass{};
-    Bytes frame; ///< from its Ethernet header on: its flow is read there, by a queue that tells flows apart
+    Bytes frame; ///< from its Ethernet header on: read there by a queue that looks into frames
 };
 
 /// The queue in front of a transmitter: what waits there, in the order that a discipline says, and what is told of it. Times are
@@ -26,9 +26,12 @@ class Queue
   public:
     /// Hears of each item that is dropped, at once.
     using Lost = std::function<void(const Item& item, Loss reason)>;
+    /// Marks an item as having experienced congestion; false where its packet is not capable of ECN.
+    using MarkItem = std::function<bool(const Item& item)>;
 
     /// `said` is a parameter `queue`, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each other.
-    Queue(const Json& said, Chance chance, Lost lost) : m_chance(std::move(chance)), m_lost(std::move(lost))
+    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark)
+        : m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark))
     {
         Set(said, 0, 0);
     }
@@ -40,7 +43,11 @@ class Queue
     /// no room any more is lost.
     void Set(const Json& said, std::int64_t now, double rate)
     {
-        auto discipline = MakeDiscipline(said, m_chance, [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); });
+        auto discipline = MakeDiscipline(
+            said,
+            m_chance,
+            [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); },
+            [this](const Waiting& waiting, queueing::Mark reason) { return Mark(waiting, reason); });
         const auto limit = said.value("time", Json());
         m_timeLimit = limit.is_null() ? ALWAYS : std::llround(limit.get<double>() * 1e9);
         std::vector<Waiting> waiting;
@@ -61,7 +68,8 @@ class Queue
     void Enqueue(const Item& item, const Entry& entry, std::int64_t now, double rate)
     {
         const auto flow = m_discipline->TellsFlowsApart() ? FlowOf(entry.frame) : 0;
-        m_discipline->Enqueue({Keep(item), entry.bytes, now, flow, entry.trafficClass}, now, rate);
+        const auto ecn = m_discipline->LooksAtEcn() ? EcnOf(entry.frame) : Ecn::NotEct;
+        m_discipline->Enqueue({Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn}, now, rate);
         m_statistics.HasLength(m_discipline->Packets(), now);
     }
 
@@ -97,9 +105,9 @@ class Queue
     }
 
     /// Whether it looks into frames.
-    bool TellsFlowsApart() const
+    bool LooksIntoFrames() const
     {
-        return m_discipline->TellsFlowsApart();
+        return m_discipline->TellsFlowsApart() || m_discipline->LooksAtEcn();
     }
 
     std::size_t Packets() const
@@ -117,15 +125,18 @@ class Queue
         return Packets() == 0;
     }
 
-    /// {packets, bytes, delay_s, dropped: {full, early, expired}, length_s}: README.md.
+    /// {packets, bytes, delay_s, dropped: {full, early, expired}, marked: {early, coupled, step}, length, length_s}, and what the discipline tells besides: README.md.
     Json Read(std::int64_t now) const
     {
-        return m_statistics.Read(Packets(), Bytes(), now);
+        auto read = m_statistics.Read(Packets(), Bytes(), now);
+        read.update(m_discipline->Read(now));
+        return read;
     }
 
     void ResetStatistics(std::int64_t now)
     {
         m_statistics.Reset(now);
+        m_discipline->ResetStatistics();
     }
 
   private:
@@ -151,6 +162,16 @@ class Queue
         m_lost(Release(waiting.item), reason);
     }
 
+    bool Mark(const Waiting& waiting, queueing::Mark reason)
+    {
+        const bool isMarked = m_mark(m_items[waiting.item]);
+        if (isMarked)
+        {
+            m_statistics.Marked(reason);
+        }
+        return isMarked;
+    }
+
     std::uint32_t Keep(const Item& item)
     {
         if (m_free.empty())
@@ -172,6 +193,7 @@ class Queue
 
     Chance m_chance;
     Lost m_lost;
+    MarkItem m_mark;
     std::int64_t m_timeLimit{ALWAYS};
     std::unique_ptr<Discipline> m_discipline;
     std::vector<Item> m_items;
@@ -182,7 +204,7 @@ class Queue
 /// Throws OutOfRange where a Queue does: for who makes its queues later.
 inline void CheckQueue(const Json& said)
 {
-    Queue<int>(said, {}, {});
+    Queue<int>(said, {}, {}, {});
 }
 
 } // namespace netboxit::queueing

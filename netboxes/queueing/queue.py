@@ -11,7 +11,9 @@ from contracts.netbox_configuration import Limit
 from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
-Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "drr", "scfq", "wf2q+", "qfq", "qfq+"]
+Discipline = Literal[
+    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "drr", "scfq", "wf2q+", "qfq", "qfq+"
+]
 
 #: What limits how much may wait, and with how long it may wait what every discipline has.
 _MOST = ("packets", "bytes", "buffer")
@@ -24,14 +26,21 @@ class Queue(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: What belongs to one discipline only, and the default of what is not the same in all.
+    #: Whether they mark is as in Linux, where fq_codel alone does so by itself: a lab is compared with a router of like settings.
     _OF: ClassVar[dict[str, dict[str, float]]] = {
         "fifo": {},
         "priority": {},
-        "codel": {"target": 0.005, "interval": 0.1},  # RFC 8289, 4.2 and 4.3
-        "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},  # RFC 8290, 5.2
-        "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15},  # RFC 8033, 5.1
-        "red": {"minimum": 5, "maximum": 15, "probability": 0.1, "weight": 0.002},  # Floyd's recommendations of 1997
-        "ared": {"target": 0.005, "interval": 0.5},  # Floyd, Gummadi and Shenker 2001, 4
+        "codel": {"target": 0.005, "interval": 0.1, "ecn": False},  # RFC 8289, 4.2 and 4.3
+        "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0, "ecn": True},  # RFC 8290, 5.2
+        "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15, "ecn": False},  # RFC 8033, 5.1
+        "red": {
+            "minimum": 5,
+            "maximum": 15,
+            "probability": 0.1,
+            "weight": 0.002,
+            "ecn": False,
+        },  # Floyd's recommendations of 1997
+        "ared": {"target": 0.005, "interval": 0.5, "ecn": False},  # Floyd, Gummadi and Shenker 2001, 4
         # Lines as FQ-CoDel has; a quantum of the longest packet, so that each turn sends one (Shreedhar and Varghese 1996).
         "drr": {"flows": 1024, "quantum": 1514.0},
         "scfq": {"flows": 1024},
@@ -43,8 +52,8 @@ class Queue(BaseModel):
     discipline: Discipline = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
-        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; drr: Shreedhar and Varghese 1996; scfq: Golestani 1994; "
-        "wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
+        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; drr: Shreedhar and Varghese 1996; "
+        "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
     )
     packets: int | None = Field(
         None, ge=1, le=1_000_000, description="That may wait, besides the one that is sent. A limit that is not said is none."
@@ -77,6 +86,12 @@ class Queue(BaseModel):
     )
     probability: float | None = Field(None, ge=1e-6, le=1.0, description="red: of a drop at the maximum, 0.1.")
     weight: float | None = Field(None, ge=1e-6, le=1.0, description="red: of the present length in the mean, 0.002.")
+
+    ecn: bool | None = Field(
+        None,
+        description="codel, fq-codel, pie, red, ared: packets that are capable of ECN (RFC 3168) are marked, not dropped early; "
+        "fq-codel true, the others false, as in Linux.",
+    )
 
     @property
     def settings(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../engine/loss_counts.h"
+#include "discipline.h"
 #include "length_over_time.h"
 
 namespace netboxit::queueing
@@ -27,6 +28,10 @@ class QueueStatistics
         m_delay = time;
     }
     void Dropped(Loss reason);
+    void Marked(Mark reason)
+    {
+        ++m_marked[static_cast<std::size_t>(reason)];
+    }
     Json Read(std::size_t packets, std::uint64_t bytes, std::int64_t now) const;
     void Reset(std::int64_t now);
 
@@ -36,6 +41,7 @@ class QueueStatistics
     std::int64_t m_delay{0}; ///< of the latest that went, ns
     LengthOverTime m_lengths;
     LossCounts m_dropped;
+    std::array<std::uint64_t, MARK_NAMES.size()> m_marked{};
 };
 
 } // namespace netboxit::queueing

@@ -17,7 +17,9 @@ void Red::Enqueue(const Waiting& frame, std::int64_t now, double rate)
     {
         m_mean += m_settings.weight * (static_cast<double>(Waits().Packets()) - m_mean);
     }
-    if (DropsEarly())
+    const auto verdict = Judge();
+    const bool isMarked = verdict == Verdict::Signals && HasRoomFor(frame, rate) && m_mark(frame, Mark::Early);
+    if (verdict != Verdict::Takes && !isMarked)
     {
         Drop(frame, Loss::QueueEarly);
         return;
@@ -25,30 +27,30 @@ void Red::Enqueue(const Waiting& frame, std::int64_t now, double rate)
     Fifo::Enqueue(frame, now, rate);
 }
 
-bool Red::DropsEarly()
+Red::Verdict Red::Judge()
 {
     const auto& [minimum, maximum, most, weight] = m_settings;
     if (m_mean < minimum)
     {
-        m_sinceDrop = -1;
-        return false;
+        m_sinceSignal = -1;
+        return Verdict::Takes;
     }
-    ++m_sinceDrop;
+    ++m_sinceSignal;
     const double probability = m_mean < maximum ? most * (m_mean - minimum) / (maximum - minimum)
                                                 : most + (1 - most) * (m_mean - maximum) / maximum;
     if (probability >= 1)
     {
-        m_sinceDrop = 0;
-        return true;
+        m_sinceSignal = 0;
+        return Verdict::Drops;
     }
-    // So that the distances between drops are uniformly distributed.
-    const double spread = static_cast<double>(m_sinceDrop) * probability;
+    // So that the distances between signals are uniformly distributed.
+    const double spread = static_cast<double>(m_sinceSignal) * probability;
     if (spread < 1 && m_chance() >= probability / (1 - spread))
     {
-        return false;
+        return Verdict::Takes;
     }
-    m_sinceDrop = 0;
-    return true;
+    m_sinceSignal = 0;
+    return Verdict::Signals;
 }
 
 std::optional<Waiting> Red::Dequeue(std::int64_t now)

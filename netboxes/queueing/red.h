@@ -7,7 +7,7 @@ namespace netboxit::queueing
 {
 
 /// RED (Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993), gentle above its maximum (Floyd 2000): drops what comes with a
-/// probability that rises with the mean length of the queue.
+/// probability that rises with the mean length of the queue, or marks it. Where the probability is 1 it drops all (RFC 3168, section 7).
 class Red : public Fifo
 {
   public:
@@ -19,8 +19,8 @@ class Red : public Fifo
         double weight;      ///< of the present length in the mean
     };
 
-    Red(Room room, Settings settings, Chance chance, DropCallback dropped)
-        : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance))
+    Red(Room room, Settings settings, Chance chance, DropCallback dropped, MarkCallback mark)
+        : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance)), m_mark(std::move(mark))
     {
     }
 
@@ -44,13 +44,21 @@ class Red : public Fifo
     }
 
   private:
-    bool DropsEarly();
+    enum class Verdict
+    {
+        Takes,
+        Signals, ///< congestion, by a mark where that can be
+        Drops
+    };
+
+    Verdict Judge();
 
     Settings m_settings;
     Chance m_chance;
+    MarkCallback m_mark;
     double m_mean{0};
     std::int64_t m_emptySince{0};
-    std::int64_t m_sinceDrop{-1}; ///< packets; -1: below the minimum
+    std::int64_t m_sinceSignal{-1}; ///< packets since the last drop or mark; -1: below the minimum
 };
 
 } // namespace netboxit::queueing

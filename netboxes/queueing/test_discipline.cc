@@ -26,6 +26,14 @@ class DisciplineTest : public testing::Test
                                     {
                                         dropped.push_back(frame.item);
                                         ++reasons[reason];
+                                    },
+                                    [this](const Waiting& frame, Mark)
+                                    {
+                                        if (isCapable)
+                                        {
+                                            marked.push_back(frame.item);
+                                        }
+                                        return isCapable;
                                     });
     }
 
@@ -35,7 +43,9 @@ class DisciplineTest : public testing::Test
     }
 
     std::unique_ptr<Discipline> discipline;
+    bool isCapable{true}; ///< its packets, of ECN
     std::vector<std::uint32_t> dropped;
+    std::vector<std::uint32_t> marked;
     std::map<Loss, int> reasons;
 };
 
@@ -255,4 +265,121 @@ TEST_F(DisciplineTest, AdaptiveRedHoldsItsTarget)
     EXPECT_LT(waiting / turns, 66);
     EXPECT_NEAR(static_cast<double>(dropped.size()) / number, 0.05, 0.01);
     EXPECT_EQ(reasons[Loss::QueueFull], 0);
+}
+
+// A packet that is marked goes; otherwise the control law is the same: RFC 8289 (5.5) drops at the same distances.
+TEST_F(DisciplineTest, CodelMarksAtTheTimesOfItsControlLaw)
+{
+    Make({{"discipline", "codel"}, {"target", 0.005}, {"interval", 0.1}, {"ecn", true}});
+    for (std::uint32_t number = 0; number < 1000; ++number)
+    {
+        Put(number, 0);
+    }
+    std::vector<std::int64_t> marks;
+    for (std::int64_t now = 10 * MS; now < 500 * MS; now += MS)
+    {
+        const auto before = marked.size();
+        const auto sent = discipline->Dequeue(now);
+        if (marked.size() > before)
+        {
+            EXPECT_EQ(marked.size(), before + 1);
+            EXPECT_EQ(sent->item, marked.back());
+            marks.push_back(now / MS);
+        }
+    }
+    // The first an interval after the target was exceeded, the next ones 100 / sqrt(n) ms later.
+    EXPECT_EQ(marks, (std::vector<std::int64_t>{110, 210, 281, 339, 389, 434, 474}));
+    EXPECT_TRUE(dropped.empty());
+}
+
+TEST_F(DisciplineTest, FqCodelMarksWhatIsCapableAndDropsTheRest)
+{
+    const Json said{{"discipline", "fq-codel"}, {"target", 0.005}, {"interval", 0.1}, {"flows", 16}, {"quantum", 1514}, {"ecn", true}};
+    std::array<std::size_t, 2> signals{};
+    for (const bool capable : {true, false})
+    {
+        Make(said);
+        isCapable = capable;
+        for (std::uint32_t number = 0; number < 1000; ++number)
+        {
+            Put(number, 0, 1);
+        }
+        for (std::int64_t now = 10 * MS; now < 500 * MS; now += MS)
+        {
+            discipline->Dequeue(now);
+        }
+        signals[capable] = capable ? marked.size() : dropped.size();
+    }
+    EXPECT_EQ(signals[0], signals[1]);
+    EXPECT_EQ(marked.size(), signals[1]);
+    EXPECT_EQ(dropped.size(), signals[0]);
+}
+
+TEST_F(DisciplineTest, PieMarksUpToATenthAndDropsAbove)
+{
+    const Json said{{"discipline", "pie"}, {"target", 0.015}, {"interval", 0.015}, {"burst", 0.0}, {"ecn", true}};
+    Make(said);
+    // An overload by a fifth, of which no mark relieves it: its probability rises past a tenth, and then it drops (RFC 8033, 5.1).
+    std::int64_t next = 0;
+    std::uint32_t number = 0;
+    std::size_t marksBeforeADrop = 0;
+    for (std::int64_t now = 0; now < 60'000 * MS; now += MS)
+    {
+        for (; next <= now; next += MS * 5 / 6)
+        {
+            Put(number++, next);
+            marksBeforeADrop = dropped.empty() ? marked.size() : marksBeforeADrop;
+        }
+        discipline->Dequeue(now);
+    }
+    EXPECT_GT(marksBeforeADrop, 0u);
+    ASSERT_FALSE(dropped.empty());
+    // As many as must go: a sixth of what comes.
+    EXPECT_NEAR(static_cast<double>(dropped.size()) / number, 1.0 / 6, 0.02);
+    EXPECT_EQ(reasons[Loss::QueueFull], 0);
+}
+
+TEST_F(DisciplineTest, RedDropsAllBeyondTwiceItsMaximum)
+{
+    Make({{"discipline", "red"}, {"minimum", 5}, {"maximum", 15}, {"probability", 0.1}, {"weight", 1}, {"ecn", true}});
+    for (std::uint32_t number = 0; number < 100; ++number)
+    {
+        Put(number, 0);
+    }
+    // RFC 3168, section 7, and ns-3's UseHardDrop.
+    EXPECT_EQ(discipline->Packets(), 30u);
+    EXPECT_EQ(dropped.size(), 70u);
+    EXPECT_FALSE(marked.empty());
+}
+
+TEST_F(DisciplineTest, NothingIsMarkedThatFindsTheQueueFull)
+{
+    Make({{"discipline", "red"}, {"minimum", 1}, {"maximum", 3}, {"probability", 1}, {"weight", 1}, {"packets", 3}, {"ecn", true}});
+    for (std::uint32_t number = 0; number < 20; ++number)
+    {
+        Put(number, 0);
+    }
+    EXPECT_EQ(discipline->Packets(), 3u);
+    for (const auto number : marked)
+    {
+        EXPECT_LT(number, 3u);
+    }
+}
+
+TEST_F(DisciplineTest, WithoutEcnNothingIsMarked)
+{
+    for (const auto* name : {"red", "pie", "codel"})
+    {
+        Make({{"discipline", name}, {"minimum", 1}, {"maximum", 2}, {"probability", 1}, {"weight", 1}, {"target", 0.001},
+              {"interval", 0.01}, {"burst", 0}});
+        for (std::int64_t now = 0; now < 1000 * MS; now += MS)
+        {
+            Put(1, now);
+            Put(2, now);
+            discipline->Dequeue(now);
+        }
+        EXPECT_TRUE(marked.empty()) << name;
+        EXPECT_GT(reasons[Loss::QueueEarly], 0) << name;
+        reasons.clear();
+    }
 }

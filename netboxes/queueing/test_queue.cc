@@ -21,7 +21,12 @@ class QueueTest : public testing::Test
     QueueTest()
         : queue({{"discipline", "fifo"}},
                 [] { return 0.5; },
-                [this](const std::string& item, Loss reason) { lost[reason].push_back(item); })
+                [this](const std::string& item, Loss reason) { lost[reason].push_back(item); },
+                [this](const std::string& item)
+                {
+                    marked.push_back(item);
+                    return true;
+                })
     {
     }
 
@@ -31,6 +36,7 @@ class QueueTest : public testing::Test
     }
 
     std::map<Loss, std::vector<std::string>> lost;
+    std::vector<std::string> marked;
     Queue<std::string> queue;
 };
 
@@ -121,6 +127,7 @@ TEST_F(QueueTest, TellsItsLengthOverTime)
                     {"bytes", 1500},
                     {"delay_s", 4.0},
                     {"dropped", {{"full", 1}, {"early", 0}, {"expired", 0}}},
+                    {"marked", {{"early", 0}, {"coupled", 0}, {"step", 0}}},
                     {"length",
                      {{"mean", 11.0 / 9}, {"p50", 1}, {"p90", 2}, {"p99", 2}, {"max", 2}, {"empty", 1.0 / 9}}},
                     {"length_s", {1.0, 5.0, 3.0}}}));
@@ -182,4 +189,22 @@ TEST_F(QueueTest, TellsLongLengthsWithinASixtyFourth)
         EXPECT_DOUBLE_EQ(told.at("mean").get<double>(), 1.02 * wanted);
         EXPECT_DOUBLE_EQ(told.at("empty").get<double>(), 0);
     }
+}
+
+TEST_F(QueueTest, TellsMarksByTheirCauseBesideDrops)
+{
+    // Beyond twice its maximum RED drops all; between its minimum and that it marks. A mean that is the length.
+    const Json red{{"discipline", "red"}, {"minimum", 1}, {"maximum", 3}, {"probability", 1}, {"weight", 1}, {"ecn", true}};
+    queue.Set(red, 0, RATE);
+    for (const auto* item : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    {
+        Put(item, 0);
+    }
+    const auto read = queue.Read(MS);
+    EXPECT_EQ(read["marked"], Json({{"early", marked.size()}, {"coupled", 0}, {"step", 0}}));
+    EXPECT_EQ(read["dropped"]["early"], lost[Loss::QueueEarly].size());
+    EXPECT_FALSE(marked.empty());
+    EXPECT_FALSE(lost[Loss::QueueEarly].empty());
+    queue.ResetStatistics(MS);
+    EXPECT_EQ(queue.Read(MS)["marked"]["early"], 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/ecn.h"
 #include "../engine/frame.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ struct Waiting
     std::int64_t entered{}; ///< simulated time, ns
     std::uint32_t flow{};   ///< hash of its flow, where the discipline tells flows apart
     ClassId trafficClass{};
+    Ecn ecn{}; ///< where the discipline looks at it
 };
 
 /// Frames in their order. A ring that grows and is kept, so that a warm queue allocates nothing.

@@ -19,7 +19,8 @@ BurstFiller::BurstFiller(const SegmentSetup& setup,
       m_departure(std::move(departure)), m_dropped(std::move(dropped)), m_packer(encapsulation), m_notBegun(setup.classes.size()),
       m_queue(setup.parameters.at("queue"),
               queueing::ChanceOf(stream),
-              [this](const Packet& packet, Loss reason) { Lose(packet, reason); })
+              [this](const Packet& packet, Loss reason) { Lose(packet, reason); },
+              [this](const Packet& packet) { return m_frames.MarkCongestion(packet.frame.slot, packet.to.station); })
 {
 }
 

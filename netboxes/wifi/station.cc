@@ -159,7 +159,12 @@ void Station::MakeQueues()
                     Lose(*slot, nullptr, reason, category);
                 }
             };
-            m_queues.try_emplace(category, m_around.plan, mac, QUEUE_STREAM + 10 * m_id + category, send, lose);
+            const auto mark = [this](const TransmitQueue::Outgoing& frame)
+            {
+                const auto slot = ReadToken(frame.token);
+                return slot && m_around.frames.MarkCongestion(*slot, std::nullopt); // on the air it is one frame for all
+            };
+            m_queues.try_emplace(category, m_around.plan, mac, QUEUE_STREAM + 10 * m_id + category, send, lose, mark);
         }
     }
 }

@@ -40,7 +40,7 @@ struct StationSurroundings
     const Stations& stations;
     const Links& links;
     Fates& fates;
-    const Frames& frames;
+    Frames& frames;
 };
 
 /// One emulated station: sends frames as tokens through its ns-3 device, and tells the engine and its own

@@ -25,9 +25,9 @@ bool IsOfMacAlone(const Json& queue)
 } // namespace
 
 TransmitQueue::TransmitQueue(
-    const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost)
+    const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost, MarkFrame mark)
     : m_plan(plan), m_mac(std::move(mac)), m_stream(stream), m_send(std::move(send)), m_lost(std::move(lost)),
-      m_macLimit(m_mac->GetMaxSize().GetValue())
+      m_mark(std::move(mark)), m_macLimit(m_mac->GetMaxSize().GetValue())
 {
     Set(plan.queue, 0);
     m_mac->TraceConnectWithoutContext("Enqueue", ns3::MakeCallback(&TransmitQueue::Enqueued, this));
@@ -63,7 +63,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
         m_queue->Set(queue, Now(), rate);
         return;
     }
-    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost);
+    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost, m_mark);
     SetMacRoom(m_plan.deviceQueue);
 }
 

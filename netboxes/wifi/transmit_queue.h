@@ -32,9 +32,11 @@ class TransmitQueue
     using Send = std::function<void(const Outgoing& frame)>;
     /// Hears of each frame that is dropped before the MAC gets it, at once.
     using Lost = std::function<void(const Outgoing& frame, Loss reason)>;
+    /// Marks a frame as having experienced congestion; false where its packet is not capable of ECN.
+    using MarkFrame = std::function<bool(const Outgoing& frame)>;
 
     /// In front of the MAC's queue `mac`, which `send` ends in. Random numbers are those of `stream`.
-    TransmitQueue(const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost);
+    TransmitQueue(const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost, MarkFrame mark);
     TransmitQueue(const TransmitQueue&) = delete;
     TransmitQueue& operator=(const TransmitQueue&) = delete;
     ~TransmitQueue();
@@ -78,6 +80,7 @@ class TransmitQueue
     queueing::LaterChances m_chances;
     Send m_send;
     Lost m_lost;
+    MarkFrame m_mark;
     std::unique_ptr<Queue> m_queue; ///< above the MAC; none where the MAC's own queue is all
     std::uint32_t m_room{};         ///< packets that the MAC gets from here, before one more has to wait or is lost
     std::uint32_t m_macLimit;       ///< packets that the MAC itself takes: more than m_room while it has more than that

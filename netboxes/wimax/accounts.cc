@@ -4,7 +4,8 @@
 namespace netboxit::wimax
 {
 
-Accounts::Accounts(Fates& fates, std::size_t stations) : m_fates(fates), m_counters(stations)
+Accounts::Accounts(Fates& fates, Frames& frames, std::size_t stations)
+    : m_fates(fates), m_frames(frames), m_counters(stations)
 {
 }
 
@@ -12,6 +13,12 @@ void Accounts::Deliver(const Sdu& sdu, StationId station, StationId subscriber)
 {
     ++(sdu.uplink ? m_counters[subscriber].uplinkFrames : m_counters[subscriber].downlinkFrames);
     m_fates.Deliver(sdu.frame.slot, station);
+}
+
+bool Accounts::MarkCongestion(const Sdu& sdu)
+{
+    const bool isOnlyCopy = !sdu.uplink && sdu.receivers.size() == 1;
+    return m_frames.MarkCongestion(sdu.frame.slot, isOnlyCopy ? sdu.receivers.front() : sdu.to.station);
 }
 
 void Accounts::Lose(const Sdu& sdu, Loss reason)

@@ -29,10 +29,12 @@ struct Sdu
 class Accounts
 {
   public:
-    Accounts(Fates& fates, std::size_t stations);
+    Accounts(Fates& fates, Frames& frames, std::size_t stations);
 
     /// The frame leaves the cell at `station`; `subscriber` is the one whose link it came over.
     void Deliver(const Sdu& sdu, StationId station, StationId subscriber);
+    /// All receivers of this hop will get the frame marked, if its packet is capable of ECN.
+    bool MarkCongestion(const Sdu& sdu);
     /// No receiver of this hop will get it, nor will those that it would have gone to afterwards.
     void Lose(const Sdu& sdu, Loss reason);
     /// One receiver of a downlink hop will not get it.
@@ -57,6 +59,7 @@ class Accounts
     }
 
     Fates& m_fates;
+    Frames& m_frames;
     std::vector<Counters> m_counters;
 };
 

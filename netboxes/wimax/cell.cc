@@ -22,7 +22,7 @@ constexpr std::int64_t SHADOWING_STREAM = 1 << 21;
 
 Cell::Cell(const SegmentSetup& setup)
     : m_configuration(setup), m_announcements(setup.announcements), m_frames(setup.frames), m_names(setup.stations),
-      m_places(setup, m_configuration), m_accounts(setup.fates, setup.stations.size()),
+      m_places(setup, m_configuration), m_accounts(setup.fates, setup.frames, setup.stations.size()),
       m_layout(m_configuration.numerology, m_configuration.frame, setup.stations.size() - 1),
       m_receiverSnr(m_configuration.receiverSnrDb, m_configuration.fixedProfile),
       m_baseUplink(m_configuration, MakeScheduler(m_configuration.scheduler)),

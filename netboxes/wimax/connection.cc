@@ -13,7 +13,8 @@ Connection::Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t
       m_queue(std::make_unique<queueing::Queue<std::shared_ptr<Sdu>>>(
           flow.queue,
           queueing::ChanceOf(stream),
-          [&accounts](const std::shared_ptr<Sdu>& sdu, Loss reason) { accounts.Lose(*sdu, reason); }))
+          [&accounts](const std::shared_ptr<Sdu>& sdu, Loss reason) { accounts.Lose(*sdu, reason); },
+          [&accounts](const std::shared_ptr<Sdu>& sdu) { return accounts.MarkCongestion(*sdu); }))
 {
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connection.h"
+
+#include "../engine/testing/no_frames.h"
 #include "unsolicited.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +78,8 @@ TEST(GrantSize, GrowsAtOnceShrinksWithPatience)
 TEST(Connection, PacksSmallSdusIntoOnePdu)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.carriage.packing = true;
     Connection connection(flow, accounts, STREAM);
@@ -105,7 +108,8 @@ TEST(Connection, PacksSmallSdusIntoOnePdu)
 TEST(Connection, PackedPdusEndAtTheGreatestLength)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.carriage.packing = true;
     Connection connection(flow, accounts, STREAM);
@@ -124,7 +128,8 @@ TEST(Connection, PackedPdusEndAtTheGreatestLength)
 TEST(Connection, WithoutFragmentationWaitsForRoomOrGivesUp)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.carriage = {false, false, false};
     Connection connection(flow, accounts, STREAM);
@@ -141,7 +146,8 @@ TEST(Connection, WithoutFragmentationWaitsForRoomOrGivesUp)
 TEST(Connection, CutsAnSduIntoFragmentsThatFit)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     Connection connection(FlowWithRoom(10000), accounts, STREAM);
     Enqueue(connection, 1514);
     EXPECT_EQ(connection.AirBytes(), 1524U);
@@ -162,7 +168,8 @@ TEST(Connection, CutsAnSduIntoFragmentsThatFit)
 TEST(Connection, DropsTheNewestWhenFull)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     Connection connection(FlowWithRoom(2500), accounts, STREAM);
     for (int sdu = 0; sdu < 3; ++sdu)
     {
@@ -175,7 +182,8 @@ TEST(Connection, DropsTheNewestWhenFull)
 TEST(Connection, AnSduPartlySentTakesNoRoomInTheQueue)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     Connection connection(FlowWithRoom(2500), accounts, STREAM);
     Enqueue(connection, 1000);
     Enqueue(connection, 1000);
@@ -190,7 +198,8 @@ TEST(Connection, AnSduPartlySentTakesNoRoomInTheQueue)
 TEST(Connection, LooksOnlyAtWhatItHasRoomFor)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.carriage = {false, true, true};
     Connection connection(flow, accounts, STREAM);
@@ -211,7 +220,8 @@ TEST(Connection, LooksOnlyAtWhatItHasRoomFor)
 TEST(Connection, WhatWaitsMovesToAnotherQueueButWhatIsBegunStays)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     Connection connection(FlowWithRoom(10000), accounts, STREAM);
     for (int sdu = 0; sdu < 4; ++sdu)
     {
@@ -229,7 +239,8 @@ TEST(Connection, WhatWaitsMovesToAnotherQueueButWhatIsBegunStays)
 TEST(Connection, DiscardsWhatIsTooOldUnlessBegun)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.maximumLatency = ns3::MilliSeconds(20);
     Connection connection(flow, accounts, STREAM);
@@ -247,7 +258,8 @@ TEST(Connection, DiscardsWhatIsTooOldUnlessBegun)
 TEST(Connection, DiscardsWhatFoundNoRoomUntilItWasTooOld)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     auto flow = FlowWithRoom(10000);
     flow.carriage.fragmentation = false;
     flow.maximumLatency = ns3::MilliSeconds(20);
@@ -263,7 +275,8 @@ TEST(Connection, DiscardsWhatFoundNoRoomUntilItWasTooOld)
 TEST(Connection, LosesAllForAReason)
 {
     NoFates fates;
-    Accounts accounts(fates, 2);
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
     Connection connection(FlowWithRoom(10000), accounts, STREAM);
     Enqueue(connection, 1000);
     Enqueue(connection, 1000);

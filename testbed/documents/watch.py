@@ -79,6 +79,8 @@ class NodeFigures(TypedDict):
     ports: list[Port]
     #: Frames, by reason; only what was lost in the interval.
     lost: dict[str, int]
+    #: Of a netbox: copies of frames that were marked as having experienced congestion (RFC 3168).
+    marked: NotRequired[int]
     #: Of a netbox, as the keys below.
     answers: NotRequired[bool]
     light: NotRequired[Light]

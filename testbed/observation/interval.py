@@ -84,6 +84,7 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
     ]
     return {
         **_figures(node, now.alive, ports, lost),
+        "marked": int(counted(before.netbox["frames"].get("marked", 0), now.netbox["frames"].get("marked", 0))),
         "answers": True,
         "light": light(lateness, lost),
         "lateness": {"limit_us": limit_us(node), **lateness},

@@ -45,6 +45,9 @@ METRICS: Final = (
     ),
     Metric("netboxit_netbox_delay_seconds", "summary", _PORT, "Time that frames which left at a port were in the netbox."),
     Metric("netboxit_netbox_lost_frames_total", "counter", (*_NODE, "reason"), "Frames that the segment lost, by reason."),
+    Metric(
+        "netboxit_netbox_marked_frames_total", "counter", _NODE, "Frames that queues marked as having experienced congestion."
+    ),
     Metric("netboxit_netbox_inside_frames", "gauge", _NODE, "Frames that are in the netbox now."),
     Metric(
         "netboxit_netbox_lateness_seconds",
@@ -109,6 +112,7 @@ def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
         yield "netboxit_netbox_delay_seconds", "_count", at, port["sent"]
     for reason, count in counters["frames"]["lost"].items():
         yield "netboxit_netbox_lost_frames_total", "", {**labels, "reason": reason}, count
+    yield "netboxit_netbox_marked_frames_total", "", labels, counters["frames"].get("marked", 0)
     yield "netboxit_netbox_inside_frames", "", labels, counters["frames"]["inside"]
     yield "netboxit_netbox_cpu_seconds_total", "", labels, counters["scheduler"]["cpu_s"]
     by_kind = counters["lateness_us"]

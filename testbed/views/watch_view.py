@@ -97,11 +97,13 @@ def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
 
 
 def _node(node: NodeFigures, width: int) -> dict[str, Text | str]:
+    marked = node.get("marked", 0)
+    lost = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in node["lost"].items())
     return {
         "node": drawing.plain(node["name"]) if node["alive"] else drawing.plain(f"{node['name']} ended", "bold red"),
         "cores": ",".join(map(str, node["cores"])),
         "late": _lateness(node, width),
-        "lost": drawing.plain(", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in node["lost"].items()), "red"),
+        "lost": drawing.coloured((lost, "red"), f"{', ' if lost else ''}{marked} marked" if marked else ""),
     }
 
 

@@ -12,8 +12,8 @@ namespace
 /// A segment for tests of the engine: every frame arrives after a fixed `delay` (s); those of traffic class
 /// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
 /// class `doubled` arrives twice; those of class `repeated` are followed by another frame like them, those of class `damaged` arrive with their
-/// last byte inverted; those of class `absorbed` end here, and those of class `echoed` too, but a
-/// copy leaves at once at the port that they came from. With `proxy` it has the engine answer for neighbours, unless they are behind the
+/// last byte inverted; of those of class `marked` the copy for the first other station is marked by ECN; those of class `absorbed` end
+/// here, and those of class `echoed` too, but a copy leaves at once at the port that they came from. With `proxy` it has the engine answer for neighbours, unless they are behind the
 /// station `unreachable`. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
 /// layer-3 packet (bytes) that it carries; events may run by `lead` (s) before their time.
 class Loopwire : public Segment
@@ -53,6 +53,10 @@ class Loopwire : public Segment
             if (name == "damaged")
             {
                 m_frames.Rewrite(frame.slot).back() ^= 0xff;
+            }
+            else if (name == "marked")
+            {
+                m_frames.MarkCongestion(frame.slot, static_cast<StationId>(from == 0 ? 1 : 0));
             }
             else if (name == "repeated")
             {
