@@ -2,6 +2,7 @@
 #include "make_discipline.h"
 
 #include "ared.h"
+#include "dualpi2.h"
 #include "fq_codel.h"
 #include "make_scheduler.h"
 #include "pie.h"
@@ -86,6 +87,18 @@ Made MakeAred(const Json& queue, Chance chance, DropCallback dropped, MarkCallba
     return std::make_unique<Ared>(RoomOf(queue), queue.at("target"), queue.at("interval"), std::move(chance), std::move(dropped), std::move(mark));
 }
 
+Made MakeDualPi2(const Json& queue, Chance, DropCallback dropped, MarkCallback mark)
+{
+    const DualPi2::Settings settings{.target = queue.at("target"),
+                                     .interval = queue.at("interval"),
+                                     .rtt = queue.at("rtt"),
+                                     .coupling = queue.at("coupling"),
+                                     .step = queue.at("step"),
+                                     .protection = queue.at("protection"),
+                                     .shift = queue.at("shift")};
+    return std::make_unique<DualPi2>(RoomOf(queue), settings, std::move(dropped), std::move(mark));
+}
+
 /// Lines of equal weights, to which flows are hashed.
 Made MakeScheduled(const Json& queue, Chance, DropCallback dropped, MarkCallback)
 {
@@ -105,6 +118,7 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
                                                                                            {"pie", MakePie},
                                                                                            {"red", MakeRed},
                                                                                            {"ared", MakeAred},
+                                                                                           {"dualpi2", MakeDualPi2},
                                                                                            {"drr", MakeScheduled},
                                                                                            {"scfq", MakeScheduled},
                                                                                            {"wf2q+", MakeScheduled},
@@ -116,7 +130,7 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
     {
         throw OutOfRange("queue: no discipline " + name);
     }
-    const bool marks = queue.value("ecn", false);
+    const bool marks = queue.value("ecn", name == "dualpi2");
     const auto never = [](const Waiting&, Mark) { return false; };
     return maker->second(
         queue, std::move(chance), std::move(dropped), marks ? std::move(mark) : MarkCallback(never));

@@ -8,7 +8,7 @@ namespace netboxit::queueing
 {
 
 /// The one that a parameter `queue` names, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each
-/// other. `mark` is asked only where the parameter has `ecn`.
+/// other. `mark` is asked only where the parameter has `ecn`, and with dualpi2.
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark);
 
 } // namespace netboxit::queueing

@@ -12,7 +12,7 @@ from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal[
-    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "drr", "scfq", "wf2q+", "qfq", "qfq+"
+    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "dualpi2", "drr", "scfq", "wf2q+", "qfq", "qfq+"
 ]
 
 #: What limits how much may wait, and with how long it may wait what every discipline has.
@@ -41,6 +41,11 @@ class Queue(BaseModel):
             "ecn": False,
         },  # Floyd's recommendations of 1997
         "ared": {"target": 0.005, "interval": 0.5, "ecn": False},  # Floyd, Gummadi and Shenker 2001, 4
+        # RFC 9332, appendix A.1; what that leaves open as in Linux's sch_dualpi2: step, and the classic queue's share.
+        "dualpi2": {
+            **{"target": 0.015, "interval": 0.015, "rtt": 0.1, "coupling": 2.0},
+            **{"step": 0.001, "protection": 0.1, "shift": 0.0},
+        },
         # Lines as FQ-CoDel has; a quantum of the longest packet, so that each turn sends one (Shreedhar and Varghese 1996).
         "drr": {"flows": 1024, "quantum": 1514.0},
         "scfq": {"flows": 1024},
@@ -52,7 +57,7 @@ class Queue(BaseModel):
     discipline: Discipline = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
-        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; drr: Shreedhar and Varghese 1996; "
+        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; dualpi2: RFC 9332; drr: Shreedhar and Varghese 1996; "
         "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
     )
     packets: int | None = Field(
@@ -66,10 +71,10 @@ class Queue(BaseModel):
         None, description="A packet that waits for longer is lost (`queue_expired`), at the latest when its turn comes."
     )
     target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
-        None, description="codel, fq-codel, pie, ared: time in the queue that is aimed at; 5 ms, pie 15 ms."
+        None, description="codel, fq-codel, pie, ared, dualpi2: time in the queue that is aimed at; 5 ms, pie and dualpi2 15 ms."
     )
     interval: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
-        None, description="codel, fq-codel: a round trip, 100 ms; pie, ared: time between updates, 15 ms, ared 0.5 s."
+        None, description="codel, fq-codel: a round trip, 100 ms; pie, ared, dualpi2: time between updates, 15 ms, ared 0.5 s."
     )
     burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
         None, description="pie: bursts that are let through, 150 ms."
@@ -93,6 +98,29 @@ class Queue(BaseModel):
         "fq-codel true, the others false, as in Linux.",
     )
 
+    rtt: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="dualpi2: the longest round trip that is expected, from which the controller's gains follow, 100 ms."
+    )
+    coupling: float | None = Field(
+        None,
+        ge=0.1,
+        le=100,
+        description="dualpi2: k, by which the L4S queue's probability is more than the square root of the classic one's, 2.",
+    )
+    step: Annotated[float, Quantity(TIME, 1e-5, 10.0)] | None = Field(
+        None, description="dualpi2: L4S packets that have waited for longer are marked, 1 ms."
+    )
+    protection: float | None = Field(
+        None,
+        ge=0.001,
+        le=0.999,
+        description="dualpi2: share of the transmitter that is the classic queue's while both wait, 0.1.",
+    )
+    shift: Annotated[float, Quantity(TIME, 0.0, 10.0)] | None = Field(
+        None,
+        description="dualpi2: the packet that waits longest goes, L4S packets counted as this much older; 0 s: by `protection`.",
+    )
+
     @property
     def settings(self) -> dict[str, float]:
         """What the discipline has besides its limits."""
@@ -107,6 +135,10 @@ class Queue(BaseModel):
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
             raise ValueError("red: `minimum` must be less than `maximum`")
+        if self.discipline == "dualpi2" and self.settings["step"] > self.settings["target"]:
+            raise ValueError(
+                "dualpi2: `step` must not be more than `target`, or L4S packets wait for longer than classic ones; write less"
+            )
         return self
 
     @model_serializer
