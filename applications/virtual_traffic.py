@@ -45,7 +45,11 @@ class TcpEnd(TypedDict):
     """How TCP behaves at an end of a bulk flow; what is not said is as in Linux."""
 
     #: Congestion control.
-    variant: str
+    variant: NotRequired[str]
+    #: Whether it asks for ECN, or refuses it.
+    ecn: NotRequired[bool]
+    #: Its packets are L4S's (RFC 9331).
+    l4s: NotRequired[bool]
     #: Largest segment, bytes, with the options of its header.
     mss: NotRequired[int]
     #: Bytes that wait or are on their way, of a connection.

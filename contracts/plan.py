@@ -109,6 +109,8 @@ class NodePlan:
     realtime_priority: int = 0
     #: Its kernel forwards packets from interface to interface.
     forwards: bool = False
+    #: Its TCP asks for ECN (RFC 3168), or refuses it; None: as Linux, accepts it from those that ask.
+    ecn: bool | None = None
     #: Devices of the host that it sees.
     devices: tuple[str, ...] = ()
     limits: Limits = Limits()

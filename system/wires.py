@@ -33,6 +33,8 @@ _SETTINGS = {
     "ipv4/conf/default/rp_filter": "0",
     "ipv4/ping_group_range": "0 2147483647",
 }
+#: Of a host, by what its plan says of ECN (ip-sysctl.rst, tcp_ecn).
+_TCP_ECN = {None: "2", True: "1", False: "0"}
 #: Of a router whose kernel routes. Redirects would have hosts leave it out.
 _FORWARDING = {"ipv4/ip_forward": "1", "ipv4/conf/all/send_redirects": "0", "ipv4/conf/default/send_redirects": "0"}
 _FORWARDING_IPV6 = {"ipv6/conf/all/forwarding": "1"}
@@ -69,7 +71,7 @@ def settings(node: NodePlan) -> dict[str, str]:
     """Those of the node's namespace, as sysctls below net/."""
     ipv6 = any(address.version == 6 for interface in node.interfaces for address in _of_kernel(interface))
     forwarding = _FORWARDING | (_FORWARDING_IPV6 if ipv6 else {}) if node.forwards else {}
-    return _SETTINGS | (PLANNED_IPV6 if ipv6 else _NO_IPV6) | forwarding
+    return _SETTINGS | {"ipv4/tcp_ecn": _TCP_ECN[node.ecn]} | (PLANNED_IPV6 if ipv6 else _NO_IPV6) | forwarding
 
 
 def create(plan: Plan, wire: WirePlan) -> None:

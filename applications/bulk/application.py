@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.congestion_control import OF_BOTH_ENDS, Variant
-from applications.congestion_control_of_host import check_variant, of_linux
+from applications.congestion_control_of_host import VariantMissing, check_variant, of_linux
 from applications.virtual_traffic import TcpEnd, VirtualTraffic, flow_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
@@ -50,9 +50,13 @@ class BulkOptions(ApplicationOptions):
     #: The most data of a connection that wait in its socket or are on their way. Default: as Linux grows its buffers. In real
     #: time iperf3 sets it at both ends, and fails where it is more than net.core.wmem_max and rmem_max (208 KiB as usual).
     window: Annotated[float, Quantity(SIZE, 4096.0, 1e9)] | None = Field(default=None, multiple_of=1)
+    #: With dctcp, in virtual time: packets are ECT(1), for the L4S queue of dualpi2 (RFC 9331). A kernel's dctcp sends ECT(0).
+    l4s: bool = False
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
+        if self.l4s and self.variant != "dctcp":
+            raise ValueError("`l4s` is of dctcp alone (RFC 9331, 4.3); leave it out, or write `variant: dctcp`")
         if self.port + self.parallel - 1 > 65_535:
             raise ValueError(f"{self.parallel} connections from port {self.port} on end beyond 65535; take a lower port")
         return self
@@ -81,6 +85,11 @@ class Bulk(Application):
 
     def prepare(self) -> None:
         """Raises VariantMissing."""
+        if self.options.l4s:
+            raise VariantMissing(
+                f"traffic {self.plan.name}: a kernel's dctcp sends ECT(0), not ECT(1) as `l4s` asks; run the file with "
+                "--virtual, or leave `l4s` out"
+            )
         for host in (self.plan.source, self.plan.destination):  # iperf3 sets both ends alike
             check_variant(self.hosts, self.plan.name, host, self.options.variant)
 
@@ -143,6 +152,8 @@ class Bulk(Application):
             tcp["mss"] = options.mss
         if options.window is not None:
             tcp["send_buffer"] = round(options.window)
+        if options.l4s:
+            tcp["l4s"] = True
         receiver, sender = flow_ends(
             plan.name,
             "bulk",

@@ -118,7 +118,12 @@ class Tcp(BaseModel):
 
     variant: Variant = Field("cubic", description="Congestion control.")
     sack: bool = Field(True, description="Selective acknowledgements (RFC 2018).")
-    ecn: bool = Field(False, description="Explicit congestion notification (RFC 3168); `dctcp` always has it.")
+    ecn: bool | None = Field(
+        None,
+        description="Explicit congestion notification (RFC 3168): true asks for it, false refuses it; default: accepts it, "
+        "as Linux. `dctcp` always has it.",
+    )
+    l4s: bool = Field(False, description="`dctcp`: its packets are ECT(1), for the L4S queue of `dualpi2` (RFC 9331).")
     timestamps: bool = Field(True, description="Timestamps (RFC 7323).")
     window_scaling: bool = Field(True, description="Windows of more than 64 KiB (RFC 7323).")
     initial_window: int = Field(10, ge=1, le=65535, description="Segments (RFC 6928).")
@@ -143,9 +148,11 @@ class Tcp(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _check_burst(self) -> Self:
+    def _check_variant(self) -> Self:
         if self.variant != "noordwijk" and (unfit := sorted({"burst", "burst_timer"} & self.model_fields_set)):
             raise ValueError(f"{', '.join(unfit)}: of noordwijk alone; leave it out, or write `variant: noordwijk`")
+        if self.l4s and self.variant != "dctcp":
+            raise ValueError("`l4s` is of dctcp alone (RFC 9331, 4.3); leave it out, or write `variant: dctcp`")
         return self
 
     def as_segment_reads_it(self) -> dict[str, Any]:

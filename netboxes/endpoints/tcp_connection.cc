@@ -5,6 +5,7 @@
 #include "delivery_rate.h"
 #include "rate_reduction.h"
 
+#include "ns3/boolean.h"
 #include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -95,13 +96,17 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     SetDataRetries(DATA_ATTEMPTS);
     m_msl = SEGMENT_LIFETIME_S;
     SetPacingStatus(options.pacing);
-    SetUseEcn(options.ecn ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off);
+    SetUseEcn(options.ecn);
     ns3::ObjectFactory factory;
     factory.SetTypeId(options.variant);
     const auto congestionControl = factory.Create<ns3::TcpCongestionOps>();
     if (const auto bbr = ns3::DynamicCast<Bbr>(congestionControl); bbr)
     {
         bbr->SetStream(randomStream);
+    }
+    if (options.lowLatency)
+    {
+        congestionControl->SetAttribute("UseEct0", ns3::BooleanValue(false));
     }
     // Last: DCTCP turns ECN on.
     SetCongestionControlAlgorithm(congestionControl);

@@ -81,6 +81,16 @@ bool TruthOr(Section& section, const std::string& key, bool otherwise)
     return section.At(key).is_null() ? otherwise : section.Truth(key);
 }
 
+/// As Linux's tcp_ecn: nothing said (2) accepts it from those that ask, true (1) asks for it, too, false (0) refuses it.
+ns3::TcpSocketState::UseEcn_t ReadEcn(Section& section)
+{
+    if (section.At("ecn").is_null())
+    {
+        return ns3::TcpSocketState::AcceptOnly;
+    }
+    return section.Truth("ecn") ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off;
+}
+
 std::uint32_t Whole(Section& section, const std::string& key, double otherwise, double least, double most)
 {
     return static_cast<std::uint32_t>(section.NumberOr(key, otherwise, least, most));
@@ -113,7 +123,8 @@ TcpOptions ReadTcpOptions(Section& configuration)
     TcpOptions options{.variant = ns3::TypeId::LookupByName(variant.type),
                        .behaviour = variant.behaviour,
                        .sack = TruthOr(section, "sack", defaults.sack),
-                       .ecn = TruthOr(section, "ecn", false),
+                       .ecn = ReadEcn(section),
+                       .lowLatency = TruthOr(section, "l4s", false),
                        .timestamps = TruthOr(section, "timestamps", defaults.timestamps),
                        .windowScaling = TruthOr(section, "window_scaling", defaults.windowScaling),
                        .initialWindow = Whole(section, "initial_window", defaults.initialWindow, 1, 65535),
@@ -127,6 +138,10 @@ TcpOptions ReadTcpOptions(Section& configuration)
                        .smallestTimeout = ns3::Seconds(section.NumberOr("rto_min_s", defaults.smallestTimeout, 1e-3, 60)),
                        .burst = Whole(section, "burst", BURST, 1, 1000),
                        .burstTimer = ns3::Seconds(section.NumberOr("burst_timer_s", BURST_TIMER, 1e-3, 60))};
+    if (options.lowLatency && variant.name != "dctcp")
+    {
+        section.Refuse("l4s", "is of dctcp alone, which is scalable (RFC 9331, 4.3); leave it out, or write \"variant\": \"dctcp\"");
+    }
     section.Finish();
     return options;
 }

@@ -6,6 +6,7 @@
 #include "../engine/configuration_section.h"
 
 #include "ns3/nstime.h"
+#include "ns3/tcp-socket-state.h"
 #include "ns3/type-id.h"
 
 #include <optional>
@@ -27,7 +28,8 @@ struct TcpOptions
     ns3::TypeId variant;                     ///< of the congestion control, as ns-3 calls it
     TcpBehaviour behaviour;                  ///< of the variant
     bool sack;                               ///< RFC 2018
-    bool ecn;                                ///< RFC 3168
+    ns3::TcpSocketState::UseEcn_t ecn;       ///< RFC 3168
+    bool lowLatency;                         ///< its packets are ECT(1): L4S (RFC 9331)
     bool timestamps;                         ///< RFC 7323
     bool windowScaling;                      ///< RFC 7323
     std::uint32_t initialWindow;             ///< segments

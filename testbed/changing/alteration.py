@@ -234,8 +234,8 @@ class _Alteration:
 
     def _is_rewired(self, node: NodePlan) -> bool:
         """Whether there is anything to do in its network."""
-        own = (node.interfaces, node.routes, node.forwards)
-        return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
+        own = (node.interfaces, node.routes, node.forwards, node.ecn)
+        return any((was.interfaces, was.routes, was.forwards, was.ecn) != own for was in self._before[node.name]) or any(
             interface.wire in self._touched for interface in node.interfaces
         )
 

@@ -84,6 +84,11 @@ class Host(ContainerSection):
     address: Addresses | None = Field(None, description="Address with prefix length; a list for IPv4 and IPv6 both.")
     interfaces: dict[Name, Addresses] | None = Field(None, description="Name of each interface, and its address or addresses.")
     gateway: Gateways = Field((), description="Router for all other networks; a list for IPv4 and IPv6 both.")
+    ecn: bool | None = Field(
+        None,
+        description="Whether its TCP asks for ECN (RFC 3168): true, or refuses it: false (tcp_ecn 1 and 0). Default: "
+        "it accepts it from those that ask (2), as Linux.",
+    )
     files: dict[HostPath, FileBeside] = Field(
         {},
         description="Files and folders from beside the topology, by where the host sees a copy of them: `{/srv/site: ./site}`.",

@@ -107,6 +107,11 @@ def _forwards(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     yield Finding("live", f"its kernel forwards packets {'from now on' if after.forwards else 'no longer'}")
 
 
+def _ecn(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    words = "asks for ECN" if after.ecn else "refuses ECN" if after.ecn is False else "accepts ECN from those that ask"
+    yield Finding("live", f"its TCP {words}")
+
+
 def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     """A node has a disk of its size from its beginning; the others are its container's."""
     for name, old, new in changed(vars(before.limits), vars(after.limits)):
@@ -293,6 +298,7 @@ _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] 
     "files": _files,
     "copied": _copied,
     "forwards": _forwards,
+    "ecn": _ecn,
     "limits": _limits,
 }
 #: Of an interface: what changes while its node runs.

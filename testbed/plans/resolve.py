@@ -171,6 +171,7 @@ class _Resolver:
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
             files={} if host.start is None else host_program.files(host.start, host.restart),
             capabilities=HOST_CAPABILITIES,
+            ecn=host.ecn,
             limits=self._limits(host),
             copied={place: self._copied(source) for place, source in host.files.items()},
             packages=tuple(sorted(set(host.packages))),

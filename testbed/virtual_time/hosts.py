@@ -49,8 +49,15 @@ def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd]) ->
                 "ospf": ospf_of(node),
             }
         },
-        "flows": _of_host(node.name, ends),
+        "flows": [_with_ecn(node, end) for end in _of_host(node.name, ends)],
     }
+
+
+def _with_ecn(node: NodePlan, end: FlowEnd) -> FlowEnd:
+    """What the host says of ECN is said to each end of it that has TCP, as a kernel's is of all its connections."""
+    if node.ecn is None or end["application"] == "datagrams":
+        return end
+    return {**end, "tcp": {**end.get("tcp", {}), "ecn": node.ecn}}
 
 
 def _of_host(name: str, ends: Sequence[FlowEnd]) -> list[FlowEnd]:
