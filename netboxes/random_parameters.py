@@ -26,7 +26,7 @@ from pydantic.fields import FieldInfo
 
 from contracts.quantities import Quantity
 from netboxes.engine.virtual import EmulationFailed, TimedFrame, emulate, ethernet, mac, udp
-from netboxes.technology import technologies
+from netboxes.technology import classes_of_queues, technologies
 from netboxes.timeline import TimeSeries
 
 #: Simulated time of a run: some frames of any frame clock, and what is sent at its beginning has arrived or not.
@@ -169,7 +169,8 @@ def try_set(technology: str, chance: random.Random) -> Trial:
         vague = [entry["msg"] for entry in error.errors() if len(entry["msg"]) < SHORTEST_MESSAGE]
         return Trial(parameters, f"refused without a reason: {vague}" if vague else REFUSED)
     stations = list(model.model_dump()["stations"])
-    names = sorted(set(model.classes_used().values()) - {"default"})
+    used = {**model.classes_used(), **dict(classes_of_queues(model))}
+    names = sorted(set(used.values()) - {"default"})
     classes = [{"name": name, "match": {"dscp": [dscp]}} for dscp, name in zip((46, 34, 10, 0), names, strict=False)]
     try:
         emulate(technology, parameters, frames(stations, chance), classes=classes, duration_s=DURATION_S)

@@ -8,7 +8,7 @@ A technology is a folder here, or a package of others (docs/technologies.md), wi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -19,6 +19,7 @@ from applications.stream import Stream
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD, BUILD_OF_OTHERS
 from contracts.plugins import OursFirst, Plugin, loaded, plugins
+from netboxes.queueing.queue import CLASSES, Queue
 
 FOLDER = Path(__file__).parent
 #: Under which other packages name their technologies: `wire = "their_package.wire"`, a folder as those beside this file.
@@ -41,7 +42,7 @@ class StationParameters(BaseModel):
 class Technology(BaseModel):
     """The parameters of one segment, as written below a netbox in YAML. The module `parameters` of a technology has one subclass.
 
-    Numbers are held in base units (m, s, Hz, bit/s, B, dB, dBm); `model_dump(mode="json")` is what the C++ segment reads.
+    Numbers are held in base units (m, s, Hz, bit/s, B, dB, dBm); `values` are what the C++ segment reads.
     The subclass narrows `stations` to its own station model, validates what needs more than one field with messages for users,
     and lists in LIVE what can be changed while the lab runs, in ANNOUNCES what its segment announces.
     """
@@ -76,13 +77,37 @@ class Technology(BaseModel):
         """What begins in it: by station."""
         return {}
 
+    def values(self, classes: Iterable[str] = ()) -> dict[str, Any]:
+        """The parameters in base units; `classes` are those that the netbox declares, in their order."""
+        return self.model_dump(mode="json", context={CLASSES: tuple(classes)})
+
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
-        """Where the parameters name a traffic class, and which: the netbox must declare it (or it is "default")."""
+        """Where the parameters name a traffic class besides those of queues, and which: the netbox must declare it (or it is
+        "default")."""
         return {}
 
     @classmethod
     def check_live(cls, parameters: Mapping[str, Any], parameter: str, value: object) -> None:
         """Raises ValueError where a live value (base units) is within its own limits, and not within those of `parameters`."""
+
+
+def classes_of_queues(value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Where queues in a value name a traffic class, and which."""
+    if isinstance(value, Queue):
+        yield from value.classes_used()
+    elif isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            yield from _below(field.alias or name, getattr(value, name))
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _below(key, part)
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _below(number, part)
+
+
+def _below(step: str | int, value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    yield from (((step, *at), name) for at, name in classes_of_queues(value))
 
 
 @cache

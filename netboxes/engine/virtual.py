@@ -68,7 +68,7 @@ def emulate(
     Raises pydantic.ValidationError for bad parameters, EmulationFailed when the netbox fails.
     """
     model = technologies()[technology].model_validate(parameters)
-    values = model.model_dump(mode="json")
+    values = model.values(rule["name"] for rule in classes or ())
     stations = list(values["stations"])
     return run(
         technology,

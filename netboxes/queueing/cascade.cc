@@ -32,6 +32,11 @@ std::optional<Waiting> Cascade::TakeOlder(std::int64_t since)
     return frame ? frame : m_above->TakeOlder(since);
 }
 
+std::uint32_t Cascade::FirstBytes() const
+{
+    return m_below->Packets() > 0 ? m_below->FirstBytes() : m_above->FirstBytes();
+}
+
 void Cascade::Fetch(std::int64_t now)
 {
     while (m_below->Bytes() < m_prefetched && m_above->Packets() > 0)

@@ -58,6 +58,8 @@ class Discipline
     virtual std::optional<Waiting> Dequeue(std::int64_t now) = 0;
     /// Takes out one that entered before `since`, past all rules; none when there is none.
     virtual std::optional<Waiting> TakeOlder(std::int64_t since) = 0;
+    /// Bytes of the frame that goes next, unless it is dropped when its turn comes; 0: none waits.
+    virtual std::uint32_t FirstBytes() const = 0;
     virtual std::size_t Packets() const = 0;
     virtual std::uint64_t Bytes() const = 0;
 

@@ -30,6 +30,12 @@ class DualPi2 : public Discipline
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;
     std::optional<Waiting> TakeOlder(std::int64_t since) override;
+    /// Which of the two queues it will be is known only then.
+    std::uint32_t FirstBytes() const override
+    {
+        const auto& side = m_l4s.line.IsEmpty() ? m_classic : m_l4s;
+        return side.line.IsEmpty() ? 0 : side.line.Front().bytes;
+    }
 
     std::size_t Packets() const override
     {

@@ -107,4 +107,25 @@ std::optional<Waiting> FqCodel::TakeOlder(std::int64_t since)
     return frame;
 }
 
+std::uint32_t FqCodel::FirstBytes() const
+{
+    const Flow* first = nullptr;
+    for (const auto* list : {&m_new, &m_old})
+    {
+        for (const auto index : *list)
+        {
+            const auto& flow = m_flows[index];
+            if (!flow.line.IsEmpty() && (flow.credit > 0 || !first))
+            {
+                first = &flow;
+            }
+            if (first && first->credit > 0)
+            {
+                return first->line.Front().bytes;
+            }
+        }
+    }
+    return first ? first->line.Front().bytes : 0;
+}
+
 } // namespace netboxit::queueing

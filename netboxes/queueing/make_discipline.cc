@@ -2,11 +2,11 @@
 #include "make_discipline.h"
 
 #include "ared.h"
+#include "by_class.h"
 #include "dualpi2.h"
 #include "fq_codel.h"
 #include "make_scheduler.h"
 #include "pie.h"
-#include "priority.h"
 #include "red.h"
 #include "scheduled.h"
 
@@ -48,11 +48,6 @@ using Made = std::unique_ptr<Discipline>;
 Made MakeFifo(const Json& queue, Chance, DropCallback dropped, MarkCallback)
 {
     return std::make_unique<Fifo>(RoomOf(queue), std::move(dropped));
-}
-
-Made MakePriority(const Json& queue, Chance, DropCallback dropped, MarkCallback)
-{
-    return std::make_unique<Priority>(RoomOf(queue), std::move(dropped));
 }
 
 Made MakeCodel(const Json& queue, Chance, DropCallback dropped, MarkCallback mark)
@@ -99,20 +94,55 @@ Made MakeDualPi2(const Json& queue, Chance, DropCallback dropped, MarkCallback m
     return std::make_unique<DualPi2>(RoomOf(queue), settings, std::move(dropped), std::move(mark));
 }
 
-/// Lines of equal weights, to which flows are hashed.
-Made MakeScheduled(const Json& queue, Chance, DropCallback dropped, MarkCallback)
+std::unique_ptr<Scheduler> SchedulerOf(const Json& queue, const Weights& weights)
 {
+    return MakeScheduler(queue.at("discipline"), weights, queue.value("quantum", 1514U));
+}
+
+Made MakeByClass(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
+{
+    if (!HasClasses(queue))
+    {
+        throw OutOfRange("queue: " + queue.at("discipline").get<std::string>() + " needs lines, one for each traffic class");
+    }
+    Weights weights;
+    std::vector<Made> disciplines;
+    for (const auto& line : queue.at("lines"))
+    {
+        const auto& own = line.at("queue");
+        if (own.at("discipline") == "priority" || HasClasses(own))
+        {
+            throw OutOfRange("queue: nesting too deep; the queue of a class has no classes of its own");
+        }
+        weights.push_back(line.at("weight"));
+        disciplines.push_back(MakeDiscipline(own, chance, dropped, mark));
+    }
+    auto scheduler = SchedulerOf(queue, weights);
+    return std::make_unique<ByClass>(std::move(disciplines), std::move(scheduler));
+}
+
+/// Lines by traffic class; or lines of equal weights, to which flows are hashed.
+Made MakeScheduled(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
+{
+    if (HasClasses(queue))
+    {
+        return MakeByClass(queue, std::move(chance), std::move(dropped), std::move(mark));
+    }
     const std::size_t lines = queue.at("flows");
-    auto scheduler = MakeScheduler(queue.at("discipline"), Weights(lines, 1), queue.value("quantum", 1514U));
-    return std::make_unique<Scheduled>(RoomOf(queue), lines, std::move(scheduler), std::move(dropped));
+    return std::make_unique<Scheduled>(RoomOf(queue), lines, SchedulerOf(queue, Weights(lines, 1)), std::move(dropped));
 }
 
 } // namespace
 
+bool HasClasses(const Json& queue)
+{
+    return !queue.value("lines", Json()).is_null();
+}
+
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
 {
     static const std::map<std::string, Made (*)(const Json&, Chance, DropCallback, MarkCallback)> makers{{"fifo", MakeFifo},
-                                                                                           {"priority", MakePriority},
+                                                                                           {"priority", MakeByClass},
                                                                                            {"codel", MakeCodel},
                                                                                            {"fq-codel", MakeFqCodel},
                                                                                            {"pie", MakePie},
@@ -130,7 +160,7 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
     {
         throw OutOfRange("queue: no discipline " + name);
     }
-    const bool marks = queue.value("ecn", name == "dualpi2");
+    const bool marks = HasClasses(queue) || queue.value("ecn", name == "dualpi2"); // each line says itself whether it does
     const auto never = [](const Waiting&, Mark) { return false; };
     return maker->second(
         queue, std::move(chance), std::move(dropped), marks ? std::move(mark) : MarkCallback(never));

@@ -11,4 +11,7 @@ namespace netboxit::queueing
 /// other. `mark` is asked only where the parameter has `ecn`, and with dualpi2.
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark);
 
+/// Whether a parameter `queue` has lines by traffic class: `lines`, a mapping each with `class`, `weight` and `queue`.
+bool HasClasses(const Json& queue);
+
 } // namespace netboxit::queueing

@@ -2,6 +2,7 @@
 #include "make_scheduler.h"
 
 #include "drr.h"
+#include "priority.h"
 #include "qfq.h"
 #include "scfq.h"
 #include "wf2q_plus.h"
@@ -11,6 +12,10 @@ namespace netboxit::queueing
 
 std::unique_ptr<Scheduler> MakeScheduler(const std::string& name, const Weights& weights, std::uint32_t longest)
 {
+    if (name == "priority")
+    {
+        return std::make_unique<Priority>(weights.size());
+    }
     if (name == "drr")
     {
         return std::make_unique<Drr>(weights, longest);

@@ -1,45 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "priority.h"
 
+#include <algorithm>
+
 namespace netboxit::queueing
 {
 
-void Priority::Enqueue(const Waiting& frame, std::int64_t, double rate)
+void Priority::Begin(LineId line, std::uint32_t)
 {
-    if (frame.trafficClass >= m_lines.size())
-    {
-        m_lines.resize(frame.trafficClass + 1);
-    }
-    auto& line = m_lines[frame.trafficClass];
-    if (!m_room.Holds(line.Packets() + 1, line.Bytes() + frame.bytes, rate))
-    {
-        m_dropped(frame, Loss::QueueFull);
-        return;
-    }
-    line.Push(frame);
-    ++m_packets;
-    m_bytes += frame.bytes;
+    m_waits[line] = true;
 }
 
-Waiting Priority::Take(Line& line)
+LineId Priority::Next()
 {
-    const auto frame = line.Pop();
-    --m_packets;
-    m_bytes -= frame.bytes;
-    return frame;
+    return static_cast<LineId>(std::ranges::find(m_waits, true) - m_waits.begin());
 }
 
-std::optional<Waiting> Priority::Dequeue(std::int64_t)
+void Priority::Sent(LineId line, std::uint32_t, std::uint32_t following)
 {
-    const auto first = std::ranges::find_if(m_lines, [](const Line& line) { return !line.IsEmpty(); });
-    return first == m_lines.end() ? std::nullopt : std::optional(Take(*first));
+    m_waits[line] = following > 0;
 }
 
-std::optional<Waiting> Priority::TakeOlder(std::int64_t since)
+void Priority::TakenOut(LineId line, std::uint32_t following)
 {
-    const auto old = std::ranges::find_if(
-        m_lines, [since](const Line& line) { return !line.IsEmpty() && line.Front().entered < since; });
-    return old == m_lines.end() ? std::nullopt : std::optional(Take(*old));
+    m_waits[line] = following > 0;
 }
 
 } // namespace netboxit::queueing

@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "discipline.h"
+#include "scheduler.h"
 
 namespace netboxit::queueing
 {
 
-/// A line for each traffic class, each with the same room: the first that has something sends, in the order in which the classes are
-/// declared.
-class Priority : public Discipline
+/// Strict priority: the first line that has something goes, in the order of their numbers. Others wait for as long as it has.
+class Priority : public Scheduler
 {
   public:
-    Priority(Room room, DropCallback dropped) : m_room(room), m_dropped(std::move(dropped))
+    explicit Priority(std::size_t lines) : m_waits(lines, false)
     {
     }
 
-    void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
-    std::optional<Waiting> Dequeue(std::int64_t now) override;
-    std::optional<Waiting> TakeOlder(std::int64_t since) override;
-
-    std::size_t Packets() const override
-    {
-        return m_packets;
-    }
-
-    std::uint64_t Bytes() const override
-    {
-        return m_bytes;
-    }
+    void Begin(LineId line, std::uint32_t bytes) override;
+    LineId Next() override;
+    void Sent(LineId line, std::uint32_t bytes, std::uint32_t following) override;
+    void TakenOut(LineId line, std::uint32_t following) override;
 
   private:
-    Waiting Take(Line& line);
-
-    Room m_room;
-    DropCallback m_dropped;
-    std::vector<Line> m_lines; ///< by traffic class
-    std::size_t m_packets{0};
-    std::uint64_t m_bytes{0};
+    std::vector<bool> m_waits; ///< whether a line has something
 };
 
 } // namespace netboxit::queueing

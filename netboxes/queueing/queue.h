@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "class_statistics.h"
 #include "flow.h"
 #include "make_discipline.h"
-#include "queue_statistics.h"
 
 #include <cmath>
 
@@ -48,6 +48,7 @@ class Queue
             m_chance,
             [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); },
             [this](const Waiting& waiting, queueing::Mark reason) { return Mark(waiting, reason); });
+        const auto classes = ClassStatistics::NamesIn(said);
         const auto limit = said.value("time", Json());
         m_timeLimit = limit.is_null() ? ALWAYS : std::llround(limit.get<double>() * 1e9);
         std::vector<Waiting> waiting;
@@ -56,12 +57,14 @@ class Queue
             waiting.push_back(*next);
         }
         m_discipline = std::move(discipline);
+        m_classes.Begin(classes, now);
         std::ranges::stable_sort(waiting, {}, &Waiting::entered);
         for (const auto& each : waiting)
         {
+            m_classes.Entered(each);
             m_discipline->Enqueue(each, now, rate);
         }
-        m_statistics.HasLength(m_discipline->Packets(), now);
+        HasLength(now);
     }
 
     /// It waits, or is lost. `rate` is what the transmitter sends with now, bit/s.
@@ -69,8 +72,10 @@ class Queue
     {
         const auto flow = m_discipline->TellsFlowsApart() ? FlowOf(entry.frame) : 0;
         const auto ecn = m_discipline->LooksAtEcn() ? EcnOf(entry.frame) : Ecn::NotEct;
-        m_discipline->Enqueue({Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn}, now, rate);
-        m_statistics.HasLength(m_discipline->Packets(), now);
+        const Waiting waiting{Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn};
+        m_classes.Entered(waiting);
+        m_discipline->Enqueue(waiting, now, rate);
+        HasLength(now);
     }
 
     /// The item whose turn it is; none when none waits, or all that waited were lost.
@@ -82,7 +87,11 @@ class Queue
             Drop(*next, Loss::QueueExpired);
             next = m_discipline->Dequeue(now);
         }
-        m_statistics.HasLength(m_discipline->Packets(), now);
+        if (next)
+        {
+            m_classes.Sent(*next, now - next->entered);
+        }
+        HasLength(now);
         if (!next)
         {
             return std::nullopt;
@@ -125,11 +134,16 @@ class Queue
         return Packets() == 0;
     }
 
-    /// {packets, bytes, delay_s, dropped: {full, early, expired}, marked: {early, coupled, step}, length, length_s}, and what the discipline tells besides: README.md.
+    /// {packets, bytes, delay_s, dropped: {full, early, expired}, marked: {early, coupled, step}, length, length_s}, what the discipline
+    /// tells besides, and in a queue with lines by traffic class `classes`: README.md.
     Json Read(std::int64_t now) const
     {
         auto read = m_statistics.Read(Packets(), Bytes(), now);
         read.update(m_discipline->Read(now));
+        if (!m_classes.IsEmpty())
+        {
+            read["classes"] = m_classes.Read(now);
+        }
         return read;
     }
 
@@ -137,6 +151,7 @@ class Queue
     {
         m_statistics.Reset(now);
         m_discipline->ResetStatistics();
+        m_classes.Reset(now);
     }
 
   private:
@@ -153,12 +168,19 @@ class Queue
         {
             Drop(*waiting, reason);
         }
+        HasLength(now);
+    }
+
+    void HasLength(std::int64_t now)
+    {
         m_statistics.HasLength(m_discipline->Packets(), now);
+        m_classes.HaveLengths(now);
     }
 
     void Drop(const Waiting& waiting, Loss reason)
     {
         m_statistics.Dropped(reason);
+        m_classes.Dropped(waiting, reason);
         m_lost(Release(waiting.item), reason);
     }
 
@@ -168,6 +190,7 @@ class Queue
         if (isMarked)
         {
             m_statistics.Marked(reason);
+            m_classes.Marked(waiting, reason);
         }
         return isMarked;
     }
@@ -199,6 +222,7 @@ class Queue
     std::vector<Item> m_items;
     std::vector<std::uint32_t> m_free; ///< numbers of items that are none
     QueueStatistics m_statistics;
+    ClassStatistics m_classes;
 };
 
 /// Throws OutOfRange where a Queue does: for who makes its queues later.

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
+from pydantic.fields import FieldInfo
 
+from contracts.errors import AtPlaces
 from contracts.netbox_configuration import Limit
 from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
@@ -18,10 +21,18 @@ Discipline = Literal[
 #: What limits how much may wait, and with how long it may wait what every discipline has.
 _MOST = ("packets", "bytes", "buffer")
 _COMMON = (*_MOST, "time")
+#: What gives a queue lines by traffic class.
+_BY_CLASS = ("weights", "inner", "classes")
+_WEIGHTED = ("drr", "scfq", "wf2q+", "qfq", "qfq+")
+#: What the netbox sorts into no class that it declares is in this one.
+OTHERS: Final = "default"
+#: In the context of a serialization: the classes that the netbox declares, in their order. Without it there are none.
+CLASSES: Final = "classes"
+_TOO_DEEP = "nesting too deep: the queue of a class has no classes of its own; say a discipline for one line"
 
 
-class Queue(BaseModel):
-    """Frames that wait to be sent; which of them go when, and which are dropped."""
+class InnerQueue(BaseModel):
+    """Frames of one traffic class that wait to be sent; which of them go when, and which are dropped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,7 +72,11 @@ class Queue(BaseModel):
         "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
     )
     packets: int | None = Field(
-        None, ge=1, le=1_000_000, description="That may wait, besides the one that is sent. A limit that is not said is none."
+        None,
+        ge=1,
+        le=1_000_000,
+        description="That may wait, besides the one that is sent; with lines by traffic class, of each one. A limit that is not "
+        "said is none.",
     )
     bytes: Annotated[float, Quantity(SIZE, 1514.0, 2e9)] | None = Field(None, description="That may wait.")
     buffer: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
@@ -130,7 +145,7 @@ class Queue(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         given_keys = {key for key in self.model_fields_set if getattr(self, key) is not None}
-        if strange := sorted(given_keys - {"discipline", *_COMMON} - self._OF[self.discipline].keys()):
+        if strange := sorted(given_keys - {"discipline", *_COMMON, *_BY_CLASS} - self._OF[self.discipline].keys()):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
@@ -142,7 +157,10 @@ class Queue(BaseModel):
         return self
 
     @model_serializer
-    def _dump(self) -> dict[str, Any]:
+    def _dump(self, _: SerializationInfo) -> dict[str, Any]:
+        return self._values()
+
+    def _values(self) -> dict[str, Any]:
         return {"discipline": self.discipline, **{key: getattr(self, key) for key in _COMMON}, **self.settings}
 
     @classmethod
@@ -151,15 +169,100 @@ class Queue(BaseModel):
         return {"keys": common, "cases": {"discipline": {name: limits_of(cls, *own) for name, own in cls._OF.items() if own}}}
 
 
+def _from_short(value: object) -> object:
+    """A number is the packets that have room, a word a discipline."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"packets": value}
+    return {"discipline": value} if isinstance(value, str) else value
+
+
+def _of_one_class(value: object) -> object:
+    value = _from_short(value)
+    if isinstance(value, dict):
+        wrong: dict[tuple[str | int, ...], str] = {(key,): _TOO_DEEP for key in _BY_CLASS if value.get(key) is not None}
+        if value.get("discipline") == "priority":
+            wrong["discipline",] = _TOO_DEEP
+        if value.get("time") is not None:
+            wrong["time",] = "the time is that of the whole queue; say it there, not for a class"
+        if wrong:
+            raise AtPlaces(wrong)
+    return value
+
+
+AnyInner = Annotated[InnerQueue, BeforeValidator(_of_one_class, json_schema_input_type=int | Discipline | InnerQueue)]
+#: The greatest is that of Linux (sch_qfq, QFQ_MAX_WEIGHT).
+Weight = Annotated[int, Field(ge=1, le=1024)]
+
+
+class Queue(InnerQueue):
+    """Frames that wait to be sent; which of them go when, and which are dropped."""
+
+    weights: dict[str, Weight] | None = Field(
+        None,
+        description="drr, scfq, wf2q+, qfq, qfq+: lines by traffic class instead of by flow, and how much each sends against the "
+        "others, 1 … 1024, by the class's name; 1 for others.",
+    )
+    inner: AnyInner | None = Field(
+        None,
+        description="priority, drr, scfq, wf2q+, qfq, qfq+: lines by traffic class, each with such a queue, with keys as here; "
+        "a number is its packets, a word its discipline. Default: a fifo with the room of the queue.",
+    )
+    classes: dict[str, AnyInner] | None = Field(
+        None, description="The same for some classes, by name, instead of `inner`: {voice: 20, default: fq-codel}."
+    )
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether its lines are those of traffic classes."""
+        return self.discipline == "priority" or any(getattr(self, key) is not None for key in _BY_CLASS)
+
+    def classes_used(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """Where it names a traffic class, and which."""
+        for key in ("weights", "classes"):
+            yield from (((key, name), name) for name in getattr(self, key) or ())
+
+    @model_validator(mode="after")
+    def _check_classes(self) -> Self:
+        fitting = {"weights": _WEIGHTED, "inner": ("priority", *_WEIGHTED), "classes": ("priority", *_WEIGHTED)}
+        wrong: dict[tuple[str | int, ...], str] = {
+            (key,): f"{self.discipline} has no lines by traffic class{' that weigh' if key == 'weights' else ''}; "
+            f"use {', '.join(disciplines)}"
+            for key, disciplines in fitting.items()
+            if getattr(self, key) is not None and self.discipline not in disciplines
+        }
+        if self.has_classes and self.flows is not None:
+            wrong["flows",] = "lines are by traffic class here; say flows of a discipline of `inner` or `classes`"
+        if wrong:
+            raise AtPlaces(wrong)
+        return self
+
+    @model_serializer
+    def _dump(self, info: SerializationInfo) -> dict[str, Any]:
+        """The C++ knows lines by ClassId."""
+        if not self.has_classes:
+            return {**self._values(), "lines": None}
+        names = (*(info.context or {}).get(CLASSES, ()), OTHERS)
+        return {**self._values(), "lines": [self._line(name) for name in names]}
+
+    def _line(self, name: str) -> dict[str, Any]:
+        own = (self.classes or {}).get(name, self.inner or InnerQueue())._values()
+        if all(own[key] is None for key in _MOST):
+            own |= {key: getattr(self, key) for key in _MOST}
+        return {"class": name, "weight": (self.weights or {}).get(name, 1), "queue": own}
+
+    @classmethod
+    def limit(cls) -> Limit:
+        limit = super().limit()
+        line: Limit = {"keys": {"weight": limit_of(FieldInfo.from_annotation(Weight)), "queue": InnerQueue.limit()}}
+        return {**limit, "keys": {**limit["keys"], "lines": {"items": line, "fewest": 1, "optional": True}}}
+
+
 def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> BeforeValidator:
     """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
     kind is said."""
 
     def complete(value: object) -> object:
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = {"packets": value}
-        elif isinstance(value, str):
-            value = {"discipline": value}
+        value = _from_short(value)
         if not isinstance(value, dict):
             return value
         given_keys = {key for key, limit in value.items() if limit is not None}

@@ -36,7 +36,7 @@ std::optional<Waiting> Scheduled::Dequeue(std::int64_t)
     }
     const auto line = m_scheduler->Next();
     const auto frame = Take(line);
-    m_scheduler->Sent(line, frame.bytes, FirstBytes(line));
+    m_scheduler->Sent(line, frame.bytes, FirstBytesOf(line));
     return frame;
 }
 
@@ -50,7 +50,7 @@ std::optional<Waiting> Scheduled::TakeOlder(std::int64_t since)
     }
     const auto line = static_cast<LineId>(old - m_lines.begin());
     const auto frame = Take(line);
-    m_scheduler->TakenOut(line, FirstBytes(line));
+    m_scheduler->TakenOut(line, FirstBytesOf(line));
     return frame;
 }
 
@@ -63,7 +63,12 @@ Waiting Scheduled::Take(LineId line)
     return frame;
 }
 
-std::uint32_t Scheduled::FirstBytes(LineId line) const
+std::uint32_t Scheduled::FirstBytes() const
+{
+    return m_packets > 0 ? FirstBytesOf(m_scheduler->Next()) : 0;
+}
+
+std::uint32_t Scheduled::FirstBytesOf(LineId line) const
 {
     return m_lines[line].IsEmpty() ? 0 : m_lines[line].Front().bytes;
 }

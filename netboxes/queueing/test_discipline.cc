@@ -69,7 +69,8 @@ TEST_F(DisciplineTest, FifoDropsWhatFindsItFull)
 
 TEST_F(DisciplineTest, PrioritySendsTheFirstClassFirst)
 {
-    Make({{"discipline", "priority"}, {"packets", 2}});
+    const Json line{{"weight", 1}, {"queue", {{"discipline", "fifo"}, {"packets", 2}}}};
+    Make({{"discipline", "priority"}, {"lines", {line, line, line}}});
     const auto put = [this](std::uint32_t number, std::int64_t now, ClassId trafficClass)
     { discipline->Enqueue({number, 1500, now, 0, trafficClass}, now, RATE); };
     put(0, 0, 2);

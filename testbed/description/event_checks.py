@@ -60,7 +60,8 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
 
 
 def _netbox(netbox: Netbox) -> NetboxTarget:
-    return NetboxTarget(netbox.technology, tuple(netbox.stations), netbox.parameters.model_dump(mode="json"))
+    classes = tuple(netbox.classes)
+    return NetboxTarget(netbox.technology, tuple(netbox.stations), netbox.parameters.values(classes), classes)
 
 
 def targets_of(draft: Draft) -> Targets:

@@ -12,10 +12,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from contracts.errors import WrongInput
 from contracts.quantities import TIME, Quantity
-from netboxes.technology import StationParameters, Technology
+from netboxes.queueing.queue import CLASSES
+from netboxes.technology import StationParameters, Technology, classes_of_queues
 from netboxes.timeline import TimeSeries
 from testbed.description import yaml_source
 from testbed.description.input_errors import classes_in, nearest, told
+from testbed.description.traffic_class import unknown_classes
 
 #: Of a series over time so many points are written out.
 _MOST_POINTS = 4
@@ -38,12 +40,17 @@ def parsed(change: str) -> tuple[str, object]:
 
 
 def read_value(
-    technology: type[Technology], parameter: str, yaml_value: object, context: Mapping[str, Path] | None = None
+    technology: type[Technology],
+    parameter: str,
+    yaml_value: object,
+    context: Mapping[str, Path] | None = None,
+    classes: Sequence[str] = (),
 ) -> Any:
     """The value of a live parameter ("distance", "responder.position") in base units, for a netbox, from `yaml_value`.
 
     `yaml_value` is the value as YAML has it. `context` is that of Pydantic's validation, with the folder in which files
-    are looked for. Raises ValueError with cause and remedy, "; " between them.
+    are looked for. `classes` are the traffic classes that the netbox declares, in their order. Raises ValueError with cause and
+    remedy, "; " between them.
     """
     models, own = _models(technology, parameter), parameter.rpartition(".")[2]
     model = next((model for model in models if own in model.LIVE), None)
@@ -54,7 +61,10 @@ def read_value(
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
         value = adapter.validate_python(yaml_value, context=dict(context) if context else None)
-        return adapter.dump_python(value, mode="json")
+        if wrong := unknown_classes(dict(classes_of_queues(value)), classes):
+            place, message = next(iter(wrong.items()))
+            raise ValueError(f"{'.'.join([parameter, *map(str, place)])}: {message}")
+        return adapter.dump_python(value, mode="json", context={CLASSES: tuple(classes)})
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         # Of a value of the wrong kind; who finds a wrong value names the right ones.

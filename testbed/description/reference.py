@@ -139,7 +139,10 @@ def _measure_table(measures: Iterable[tuple[str, Measure]]) -> str:
 
 def _technology(parameters: type[Technology]) -> str:
     parts = [f"Can be changed while the lab runs: {_live(parameters)}.", table(parameters)]
-    for key, model in dict.fromkeys(_models_below(parameters)):
+    models = [*dict.fromkeys(_models_below(parameters))]
+    for key, model in models:
+        if any(other is not model and issubclass(other, model) for _, other in models):
+            continue  # the other's table has its keys
         parts.append(f"Each of `{key}`: {_summary(model)}")
         if issubclass(model, StationParameters) and model.LIVE:
             parts.append(f"Can be changed while the lab runs, as `station.parameter`: {_live(model)}.")

@@ -33,6 +33,8 @@ class NetboxTarget:
     stations: tuple[str, ...]
     #: Its parameters as they were at the start, in base units.
     values: Mapping[str, Any]
+    #: The traffic classes that it declares, in their order.
+    classes: tuple[str, ...] = ()
 
     @property
     def technology(self) -> type[Technology]:
@@ -40,7 +42,7 @@ class NetboxTarget:
 
     def live(self, name: str, parameter: str, yaml_value: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
         """The change that sets a live parameter to `yaml_value`, as in YAML; `name` is the netbox's. Raises ValueError."""
-        value = read_value(self.technology, parameter, yaml_value, context)
+        value = read_value(self.technology, parameter, yaml_value, context, self.classes)
         try:
             self.technology.check_live(self.values, parameter, value)
         except ValueError as error:
@@ -159,7 +161,12 @@ def _plugged(equipment: EquipmentPlan) -> WireTarget:
 
 def _netbox(node: NodePlan) -> NetboxTarget:
     netbox = netbox_configuration(node)
-    return NetboxTarget(netbox["technology"], tuple(interface.name for interface in node.interfaces), netbox["parameters"])
+    return NetboxTarget(
+        netbox["technology"],
+        tuple(interface.name for interface in node.interfaces),
+        netbox["parameters"],
+        tuple(named["name"] for named in netbox["classes"]),
+    )
 
 
 def _is(end: WireEnd, text: str) -> bool:

@@ -79,6 +79,31 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
     assert list(load_text(tmp_path, PAIR).hosts) == ["a", "b"]
 
 
+#: Queues by traffic class, and what is wrong with them.
+BY_CLASS = [
+    ("{discipline: drr, weights: {vioce: »4}}", 'queue.weights.vioce: the netbox has no class "vioce"; did you mean "voice"?'),
+    ("{discipline: drr, weights: {voice: »0}}", "queue.weights.voice: 0 is less than 1; use 1 or more"),
+    ("{discipline: drr, weights: {voice: »-2}}", "queue.weights.voice: -2 is less than 1"),
+    ("{discipline: drr, weights: {voice: »1000000}}", "queue.weights.voice: 1000000 is more than 1024"),
+    (
+        "{discipline: codel, weights: »{voice: 4}}",
+        "queue.weights: codel has no lines by traffic class that weigh; use drr, ",
+    ),
+    ("{discipline: codel, inner: »fifo}", "queue.inner: codel has no lines by traffic class; use priority, drr,"),
+    (
+        "{discipline: drr, inner: {discipline: drr, weights: »{voice: 4}}}",
+        "queue.inner.weights: nesting too deep: the queue of a",
+    ),
+    ("{discipline: drr, classes: {voice: »priority}}", "queue.classes.voice: nesting too deep: the queue of a"),
+    ("{discipline: drr, classes: {voice: {discipline: codel, target: »99 s}}}", "queue.classes.voice.target: 99 s is outside"),
+    (
+        "{discipline: priority, classes: {default: {time: »1 s}}}",
+        "queue.classes.default.time: the time is that of the whole queue",
+    ),
+    ("{discipline: qfq, weights: {voice: 2}, flows: »8}", "queue.flows: lines are by traffic class here"),
+]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -125,6 +150,13 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("voice: {dscp: ef}", "voice: {»prt: 5}", 'there is no key "prt"; did you mean "ports"?'),
         ("voice: {dscp: ef}", "»default: {dscp: ef}", 'the name "default" is taken'),
         ("class: voice, direction", "class: »vioce, direction", 'the netbox has no class "vioce"; did you mean "voice"?'),
+        # Queues by class
+        *(("bandwidth: 10 MHz", f"bandwidth: 10 MHz\n    queue: {queue}", words) for queue, words in BY_CLASS),
+        (
+            "packet_error_rate: 1e-6",
+            "queue: {discipline: drr, weights: {voice: »4}}",
+            'the netbox has no class "voice"; it declares none; add classes, like {voice: {dscp: ef}}, to the netbox',
+        ),
         # Wires
         ("[fr1, field.responder]", "[fr1, »field.respnder]", '"field" has no port "respnder"; did you mean "field.responder"?'),
         ("[fr1, field.responder]", "[»fr2, field.responder]", 'there is no node "fr2"; did you mean "fr1"?'),

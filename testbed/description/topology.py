@@ -31,16 +31,16 @@ from contracts.command_line import CommandLine
 from contracts.errors import AtPlaces
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
-from netboxes.technology import Technology, technologies
+from netboxes.technology import Technology, classes_of_queues, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
-from testbed.description.input_errors import AtKey, nearest, one_of, read_part
+from testbed.description.input_errors import AtKey, one_of, read_part
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.router import Router
 from testbed.description.section import ContainerSection, Limits, NodeSection, Section
 from testbed.description.switch import Switch
-from testbed.description.traffic_class import Match
+from testbed.description.traffic_class import Match, unknown_classes
 from testbed.description.wire_ends import TwoEnds
 from testbed.description.yaml_source import Location
 
@@ -175,14 +175,10 @@ class Netbox(ContainerSection):
             return Technology()  # that is reported already, and there is nothing to check against
         skipped = () if "stations" in info.data else ("stations",)
         read = read_part(technologies()[info.data["technology"]], parameters, info.context, cls.OWN_KEYS, skipped)
-        if (classes := info.data.get("classes")) is not None:
-            wrong = {
-                at: f'the netbox has no class "{name}"; {nearest(name, classes)}'
-                for at, name in read.classes_used().items()
-                if name not in (*classes, "default")
-            }
-            if wrong:
-                raise AtPlaces(wrong)
+        classes = info.data.get("classes")  # none where those are wrong, which is reported already
+        used = {**read.classes_used(), **dict(classes_of_queues(read))}
+        if classes is not None and (wrong := unknown_classes(used, [*classes])):
+            raise AtPlaces(wrong)
         return read
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from applications.dscp import parse_dscp
 from contracts.addresses import NetworkText
+from netboxes.queueing.queue import OTHERS
+from testbed.description.input_errors import nearest
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
 
@@ -100,3 +102,13 @@ class Match(Section):
     def rule(self) -> dict[str, Any]:
         """The conditions as the netbox's classifier reads them (docs/architecture.md, "Netbox process")."""
         return self.model_dump(mode="json", exclude_none=True)
+
+
+def unknown_classes(used: Mapping[Location, str], classes: Sequence[str]) -> dict[Location, str]:
+    """What is wrong, by place, of the classes that a netbox's parameters name: it declares `classes`."""
+    remedy = "it declares none; add classes, like {{{name}: {{dscp: ef}}}}, to the netbox"
+    return {
+        at: f'the netbox has no class "{name}"; {nearest(name, [*classes, OTHERS]) if classes else remedy.format(name=name)}'
+        for at, name in used.items()
+        if name not in (*classes, OTHERS)
+    }

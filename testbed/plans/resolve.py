@@ -226,7 +226,7 @@ class _Resolver:
             "clock": "real",
             "stations": [{"name": station, "port": port} for station, port in ports.items()],
             "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
-            "parameters": netbox.parameters.model_dump(mode="json"),
+            "parameters": netbox.parameters.values(netbox.classes),
             "live": live_limits(type(netbox.parameters)),
             "realtime": realtime,
             "control": f"{NODE_FOLDER}/control.sock",

@@ -139,7 +139,7 @@ def _range_ms(trials: Sequence[float]) -> str:
 def _cpu_s(name: str, technology: type[Technology], frame_bytes: int, rate: float, duration_s: float) -> float:
     """CPU time of the netbox's process for frames from the first station to the second, at equal distances."""
     try:
-        parameters = technology.model_validate(technology.TYPICAL).model_dump(mode="json")
+        parameters = technology.model_validate(technology.TYPICAL).values()
     except ValidationError as error:
         raise NotMeasured(f"what {technology.__module__} has as TYPICAL is no such segment: {error}") from error
     stations = list(parameters["stations"])
