@@ -103,6 +103,21 @@ def test_what_is_not_said_of_a_class_is_said_of_all_or_of_the_queue(text: str, l
     assert {key: lines[1]["queue"][key] for key in line} == line
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{discipline: drr, weights: {vioce: 4}}", 'queue.weights.vioce: the netbox has no class "vioce"; did you mean "voice"?'),
+        ("{discipline: drr, weights: {voice: 0}}", "queue.weights.voice: 0 is less than 1; use 1 or more"),
+        ("{discipline: pie, weights: {voice: 4}}", "queue.weights: pie has no lines by traffic class that weigh; use drr"),
+        ("{discipline: drr, inner: {inner: fifo}}", "queue.inner.inner: nesting too deep: the queue of a class has no"),
+    ],
+)
+def test_a_live_change_that_is_wrong_is_refused_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        value(text)
+    assert str(refused.value).startswith(message)
+
+
 def test_what_the_page_on_queues_says_can_be_said() -> None:
     page = (CHECKOUT / "netboxes/queueing/README.md").read_text()
     texts = re.findall(r"^queue: (.+?)(?: +#.*)?$", page, re.MULTILINE) + re.findall(r"'queue=(.+?)'", page)

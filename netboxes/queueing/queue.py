@@ -240,7 +240,7 @@ class Queue(InnerQueue):
     def _dump(self, info: SerializationInfo) -> dict[str, Any]:
         """The C++ knows lines by ClassId."""
         if not self.has_classes:
-            return {**self._values(), "lines": None}
+            return self._values()
         names = (*(info.context or {}).get(CLASSES, ()), OTHERS)
         return {**self._values(), "lines": [self._line(name) for name in names]}
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from contracts.errors import WrongInput
+from contracts.errors import AtPlaces, WrongInput
 from contracts.quantities import TIME, Quantity
 from netboxes.queueing.queue import CLASSES
 from netboxes.technology import StationParameters, Technology, classes_of_queues
@@ -69,7 +70,18 @@ def read_value(
         detail = error.errors(include_url=False)[0]
         # Of a value of the wrong kind; who finds a wrong value names the right ones.
         about = f" ({field.description.rstrip('.')})" if field.description and detail["type"] != "value_error" else ""
-        raise ValueError(f"{parameter}: {told(detail)}{about}") from error
+        raise ValueError(f"{'.'.join([parameter, *_place(detail, yaml_value)])}: {told(detail)}{about}") from error
+
+
+def _place(detail: ErrorDetails, yaml_value: object) -> Iterator[str]:
+    """The keys below the parameter that lead to what is wrong, as far as what was said has them."""
+    wrong = detail.get("ctx", {}).get("error")
+    further = next(iter(wrong.errors)) if isinstance(wrong, AtPlaces) else ()
+    for step in (*detail["loc"], *further):
+        if not isinstance(yaml_value, Mapping) or step not in yaml_value:
+            break
+        yaml_value = yaml_value[step]
+        yield str(step)
 
 
 def shown(technology: type[Technology], parameter: str, value: object, yaml_value: object) -> str:
