@@ -150,7 +150,8 @@ TEST(ByClassTest, WhatIsSentIsByTheWeightsWithinAPacketWhateverIsDropped)
     const Weights weights{20, 5, 1, 1};
     for (const std::string inner : {"fifo", "codel", "pie", "red", "fq-codel", "drr"})
     {
-        const auto made = [&](const DropCallback& dropped) { return MakeDiscipline(Outer("wf2q+", weights, Inner(inner)), ChanceOf(1), dropped); };
+        const auto made = [&](const DropCallback& dropped)
+        { return MakeDiscipline(Outer("wf2q+", weights, Inner(inner)), ChanceOf(1), dropped); };
         EXPECT_LE(FarthestFromShares(made, weights, 20'000), LONGEST + 1e-3) << inner;
     }
     const auto fickle = [&](const DropCallback& dropped)
