@@ -129,7 +129,7 @@ class OurTransmitter : public Transmitter
 {
   public:
     explicit OurTransmitter(const Json& queue)
-        : m_discipline(MakeDiscipline(queue, ChanceOf(1), [](const queueing::Waiting&, Loss) {}))
+        : m_discipline(MakeDiscipline(queue, ChanceOf(1), [](const queueing::Waiting&, Loss) {}, {}))
     {
     }
 
