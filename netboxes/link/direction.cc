@@ -225,4 +225,13 @@ Json Direction::Read()
             {"lost", m_counters.lost.Read(LOSSES_HERE)}};
 }
 
+void Direction::Reset()
+{
+    const auto now = Now();
+    Advance(now);
+    Expect(now);
+    m_queue->ResetStatistics(now);
+    m_counters = {};
+}
+
 } // namespace netboxit::link

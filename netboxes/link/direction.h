@@ -40,6 +40,8 @@ class Direction
     void SetDown(bool down);
     void Begin();
     Json Read();
+    /// Statistics count from now on.
+    void Reset();
 
   private:
     class Wake;

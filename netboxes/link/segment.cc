@@ -30,6 +30,7 @@ class LinkSegment : public Segment
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     void Begin() override;
+    void Reset() override;
     std::vector<Unlinked> WithoutLink() const override;
 
   private:
@@ -184,6 +185,14 @@ void LinkSegment::Begin()
     {
         end.outages->Begin();
         end.outgoing->Begin();
+    }
+}
+
+void LinkSegment::Reset()
+{
+    for (auto& end : m_ends)
+    {
+        end.outgoing->Reset();
     }
 }
 
