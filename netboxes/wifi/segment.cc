@@ -79,6 +79,14 @@ class WifiSegment : public Segment
         return {{"stations", stations}};
     }
 
+    void Reset() override
+    {
+        for (const auto& station : m_owned)
+        {
+            station->Reset();
+        }
+    }
+
     std::int64_t Lead() const override
     {
         return m_plan.band < 3e9 ? SHORT_LEAD : LEAD;

@@ -282,4 +282,14 @@ Json Station::Read() const
     return read;
 }
 
+void Station::Reset()
+{
+    m_counters.Reset();
+    m_airtime.Reset();
+    for (auto& [category, queue] : m_queues)
+    {
+        queue.Reset();
+    }
+}
+
 } // namespace netboxit

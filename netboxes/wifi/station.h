@@ -67,6 +67,8 @@ class Station
     /// Another queue for each access category, as queue.py dumps it; throws OutOfRange and then changes nothing.
     void SetQueue(const Json& queue);
     Json Read() const;
+    /// Statistics count from now on.
+    void Reset();
 
   private:
     bool IsMesh() const

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "station_counters.h"
 
+#include "ns3/simulator.h"
 #include "ns3/wifi-phy-state-helper.h"
 #include "ns3/wifi-phy.h"
 
@@ -43,8 +44,16 @@ Airtime::~Airtime()
     }
 }
 
-void Airtime::StateLasts(ns3::Time, ns3::Time duration, ns3::WifiPhyState state)
+void Airtime::Reset()
 {
+    m_reset = ns3::Simulator::Now();
+    m_transmitting = m_busy = ns3::Time();
+}
+
+/// ns-3 tells of a transmission when it begins, and of any other state when it has ended.
+void Airtime::StateLasts(ns3::Time start, ns3::Time duration, ns3::WifiPhyState state)
+{
+    duration = ns3::Max(start + duration - ns3::Max(start, m_reset), ns3::Time());
     if (state == ns3::WifiPhyState::TX)
     {
         m_transmitting += duration;
@@ -78,6 +87,12 @@ void StationCounters::CountLoss(Loss reason, std::optional<ns3::AcIndex> categor
     {
         ++Of(*category).lost[reason];
     }
+}
+
+void StationCounters::Reset()
+{
+    m_lost = {};
+    m_categories = {};
 }
 
 Json StationCounters::Read(const std::map<ns3::AcIndex, Json>& queues) const

@@ -24,22 +24,26 @@ class Airtime
     Airtime& operator=(const Airtime&) = delete;
     ~Airtime();
 
-    /// s, since the start.
+    /// s, since the statistics began.
     double Transmitting() const
     {
         return m_transmitting.GetSeconds();
     }
 
-    /// s, since the start: transmitting, receiving, or held busy by what it senses.
+    /// s, since the statistics began: transmitting, receiving, or held busy by what it senses.
     double Busy() const
     {
         return m_busy.GetSeconds();
     }
 
+    /// Counts from now on.
+    void Reset();
+
   private:
     void StateLasts(ns3::Time start, ns3::Time duration, ns3::WifiPhyState state);
 
     ns3::Ptr<ns3::WifiNetDevice> m_device;
+    ns3::Time m_reset; ///< when it began to count
     ns3::Time m_transmitting;
     ns3::Time m_busy;
 };
@@ -57,6 +61,9 @@ class StationCounters
         return m_rate;
     }
 
+    /// Counts from now on; the rate stays.
+    void Reset();
+
     /// With what is told of each access category's queue; by category only when there are several.
     Json Read(const std::map<ns3::AcIndex, Json>& queues) const;
 
@@ -72,7 +79,6 @@ class StationCounters
     {
         return m_categories[category];
     }
-
 
     double m_rate{}; ///< bit/s of the latest data frame
     LossCounts m_lost;

@@ -202,3 +202,14 @@ def test_airtime_is_what_the_frames_take() -> None:
     both = stations["responder"]["airtime"] + stations["commander"]["airtime"]
     # ns-3 senses a frame once it has detected its preamble, 4 us after its begin.
     assert stations["responder"]["busy"] == pytest.approx(both - 833 * 4e-6, rel=0.01)
+
+
+def test_airtime_counts_from_the_beginning_of_the_networks_time() -> None:
+    """An idle cell has its beacons alone, one each 102.4 ms (ns-3's BeaconInterval): airtime is in proportion to time."""
+    airtimes = []
+    for seconds in (5.0, 10.0):
+        ran = emulate("wifi", CELL, {"responder": hello(0, 4.0)}, duration_s=4.0 + seconds)
+        stations = ran.statistics["segment"]["stations"]
+        assert stations["responder"]["busy"] == pytest.approx(stations["commander"]["airtime"], rel=0.05)
+        airtimes.append(stations["commander"]["airtime"])
+    assert airtimes[1] / airtimes[0] == pytest.approx(2.0, rel=0.03)

@@ -64,6 +64,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
         return;
     }
     m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost, m_mark);
+    m_queue->ResetStatistics(Now());
     SetMacRoom(m_plan.deviceQueue);
 }
 
@@ -156,6 +157,15 @@ Json TransmitQueue::Read() const
         return {{"queue", m_queue->Read(Now())}, {"mac_queued", PacketsOfMac()}};
     }
     return {{"queue", m_macStatistics.Read(PacketsOfMac(), m_macBytes, Now())}};
+}
+
+void TransmitQueue::Reset()
+{
+    m_macStatistics.Reset(Now());
+    if (m_queue)
+    {
+        m_queue->ResetStatistics(Now());
+    }
 }
 
 } // namespace netboxit

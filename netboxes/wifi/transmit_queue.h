@@ -62,6 +62,8 @@ class TransmitQueue
 
     /// {queue}, and where that is above the MAC, {mac_queued}: packets that the MAC holds below it.
     Json Read() const;
+    /// Statistics count from now on.
+    void Reset();
 
   private:
     using Queue = queueing::Queue<Outgoing>;
