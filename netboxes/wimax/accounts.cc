@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "accounts.h"
 
+#include <algorithm>
+
 namespace netboxit::wimax
 {
 
@@ -55,6 +57,11 @@ void Accounts::RefuseAll(const Frame& frame, StationId subscriber, Loss reason)
 {
     Count(subscriber, reason);
     m_fates.LoseAll(frame.slot, reason);
+}
+
+void Accounts::Reset()
+{
+    std::ranges::fill(m_counters, Counters());
 }
 
 Json Accounts::Read(StationId subscriber) const

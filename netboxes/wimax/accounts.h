@@ -44,6 +44,8 @@ class Accounts
     void RefuseAll(const Frame& frame, StationId subscriber, Loss reason);
 
     Json Read(StationId subscriber) const;
+    /// Counts from now on.
+    void Reset();
 
   private:
     struct Counters

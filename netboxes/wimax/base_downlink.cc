@@ -235,4 +235,16 @@ Json BaseDownlink::ReadFlows(std::size_t subscriber, ns3::Time now) const
     return flows;
 }
 
+void BaseDownlink::ResetQueueStatistics(ns3::Time now)
+{
+    m_broadcast.connection.ResetQueueStatistics(now);
+    for (auto& member : m_members)
+    {
+        for (auto& flow : member.flows)
+        {
+            flow.connection.ResetQueueStatistics(now);
+        }
+    }
+}
+
 } // namespace netboxit::wimax

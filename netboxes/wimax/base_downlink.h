@@ -61,6 +61,8 @@ class BaseDownlink
         return m_broadcast.connection.ReadQueue(now);
     }
     std::uint32_t QueuedBytes(std::size_t subscriber) const;
+    /// Statistics of all queues count from now on.
+    void ResetQueueStatistics(ns3::Time now);
 
   private:
     struct Flow

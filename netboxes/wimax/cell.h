@@ -35,6 +35,7 @@ class Cell : public Segment
     std::vector<Unlinked> WithoutLink() const override;
     bool Ready() const override;
     void Begin() override;
+    void Reset() override;
 
   private:
     /// What the cell keeps of a subscriber beside its MAC.
@@ -108,6 +109,7 @@ class Cell : public Segment
     UplinkMap m_nextMap; ///< with next-frame relevance: for the uplink subframe to come
     ns3::Time m_firstFrame{ns3::Simulator::Now()}; ///< when it began
     std::uint64_t m_frame{};
+    std::uint64_t m_frameAtReset{};
     std::uint64_t m_downlinkSymbolsUsed{};
     std::uint64_t m_uplinkSymbolsUsed{};
     std::uint64_t m_requestCollisions{};

@@ -99,7 +99,7 @@ Json Cell::Read() const
                        {"downlink_flows", m_baseDownlink.ReadFlows(index, now)}};
     }
     stations[m_configuration.stations[m_configuration.base].name] = {
-        {"frames", m_frame},
+        {"frames", m_frame - m_frameAtReset},
         {"downlink_symbols_used", m_downlinkSymbolsUsed},
         {"uplink_symbols_used", m_uplinkSymbolsUsed},
         {"request_collisions", m_requestCollisions},
@@ -116,6 +116,24 @@ Json Cell::Read() const
               {"ranging_symbols", m_layout.RangingSymbols()},
               {"reserved_downlink_symbols", m_booking[1].symbols},
               {"reserved_uplink_symbols", m_booking[0].symbols}}}};
+}
+
+void Cell::Reset()
+{
+    const auto now = ns3::Simulator::Now();
+    m_accounts.Reset();
+    for (const auto& subscriber : m_subscribers)
+    {
+        subscriber->ResetStatistics(now);
+    }
+    for (auto& radio : m_radios)
+    {
+        radio.uplinkSymbols = radio.requestCollisions = 0;
+        radio.downlinkSymbols = 0.0;
+    }
+    m_baseDownlink.ResetQueueStatistics(now);
+    m_frameAtReset = m_frame;
+    m_downlinkSymbolsUsed = m_uplinkSymbolsUsed = m_requestCollisions = 0;
 }
 
 } // namespace netboxit::wimax

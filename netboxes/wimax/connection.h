@@ -56,6 +56,10 @@ class Connection
     {
         return m_queue->Read(now.GetNanoSeconds());
     }
+    void ResetQueueStatistics(ns3::Time now)
+    {
+        m_queue->ResetStatistics(now.GetNanoSeconds());
+    }
 
     /// Takes PDUs of at most `room` bytes in all; the last one may end in a fragment.
     std::vector<Pdu> Take(std::uint32_t room, ns3::Time now);

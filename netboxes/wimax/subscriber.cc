@@ -223,4 +223,14 @@ Json Subscriber::ReadFlows(ns3::Time now) const
     return flows;
 }
 
+void Subscriber::ResetStatistics(ns3::Time now)
+{
+    m_retries = m_polls = 0;
+    for (auto& flow : m_flows)
+    {
+        flow.requests = 0;
+        flow.connection.ResetQueueStatistics(now);
+    }
+}
+
 } // namespace netboxit::wimax

@@ -78,6 +78,8 @@ class Subscriber
     {
         return m_polls;
     }
+    /// Those, and the statistics of its queues, count from now on.
+    void ResetStatistics(ns3::Time now);
 
   private:
     /// What its uplink connections send with now.
