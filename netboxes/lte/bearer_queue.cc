@@ -53,6 +53,7 @@ BearerQueue::BearerQueue(ns3::LteRlc& rlc,
       m_acknowledged(rlc.GetObject<ns3::LteRlcAm>() != nullptr), m_rlc(*rlc.GetLteRlcSapProvider()),
       m_rlcBelow(*rlc.GetLteMacSapUser()), m_mac(mac), m_rate(place.grossRate)
 {
+    ResetStatistics();
     rlc.SetLteMacSapProvider(this);
     if (m_acknowledged)
     {
@@ -78,6 +79,11 @@ void BearerQueue::Set(const Json& said)
 Json BearerQueue::Read() const
 {
     return m_queue.Read(Now());
+}
+
+void BearerQueue::ResetStatistics()
+{
+    m_queue.ResetStatistics(Now());
 }
 
 void BearerQueue::TransmitPdcpPdu(TransmitPdcpPduParameters parameters)

@@ -51,6 +51,7 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
     /// As queueing::Queue::Set.
     void Set(const Json& said);
     Json Read() const;
+    void ResetStatistics();
 
     // From PDCP.
     void TransmitPdcpPdu(TransmitPdcpPduParameters parameters) override;

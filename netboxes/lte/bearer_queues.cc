@@ -46,16 +46,6 @@ void EachBearer(const ns3::ObjectMapValue& bearers, Do act)
     }
 }
 
-void SetEach(const ns3::Object& owner, const Json& said)
-{
-    EachBearer(BearersOf(owner), [&said](const auto& bearer) {
-        if (const auto queue = bearer.m_rlc->template GetObject<BearerQueue>())
-        {
-            queue->Set(said);
-        }
-    });
-}
-
 } // namespace
 
 BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic)
@@ -82,11 +72,30 @@ void BearerQueues::Set(const Json& said)
 {
     queueing::CheckQueue(said); // also while there is no bearer
     m_said = said;
+    EachQueue([&said](auto& queue) { queue.Set(said); });
+}
+
+void BearerQueues::ResetStatistics()
+{
+    EachQueue([](auto& queue) { queue.ResetStatistics(); });
+}
+
+template <typename Do>
+void BearerQueues::EachQueue(Do act) const
+{
+    const auto actOnThoseOf = [&act](const ns3::Object& owner) {
+        EachBearer(BearersOf(owner), [&act](const auto& bearer) {
+            if (const auto queue = bearer.m_rlc->template GetObject<BearerQueue>())
+            {
+                act(*queue);
+            }
+        });
+    };
     for (const auto& terminal : m_network.terminals)
     {
         if (terminal)
         {
-            SetEach(*terminal->GetRrc(), said);
+            actOnThoseOf(*terminal->GetRrc());
         }
     }
     for (const auto& enodeb : m_network.enodebs)
@@ -95,7 +104,7 @@ void BearerQueues::Set(const Json& said)
         enodeb->GetRrc()->GetAttribute("UeMap", contexts);
         for (auto each = contexts.Begin(); each != contexts.End(); ++each)
         {
-            SetEach(*each->second, said);
+            actOnThoseOf(*each->second);
         }
     }
 }

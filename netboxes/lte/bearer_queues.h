@@ -29,6 +29,8 @@ class BearerQueues
     void Set(const Json& said);
     /// {queue_uplink, queue_downlink} of a UE: of each bearer by the name of its class, "default" for the one of all others.
     Json Read(StationId terminal) const;
+    /// Statistics of all queues that there are count from now on.
+    void ResetStatistics();
 
   private:
     void BearerOfTerminal(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti, std::uint8_t identity);
@@ -40,6 +42,9 @@ class BearerQueues
                       bool uplink,
                       ns3::LteMacSapProvider& mac);
     StationId StationOf(std::uint64_t imsi) const;
+    /// At UEs and eNodeBs.
+    template <typename Do>
+    void EachQueue(Do act) const;
     Json ReadEach(const ns3::Object& owner, StationId terminal) const;
     double Draw(std::int64_t stream);
 

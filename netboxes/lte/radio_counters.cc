@@ -110,4 +110,12 @@ Json RadioCounters::Read() const
     return counters;
 }
 
+void RadioCounters::Reset()
+{
+    for (auto* direction : {&m_downlink, &m_uplink})
+    {
+        *direction = {.mcs = direction->mcs};
+    }
+}
+
 } // namespace netboxit

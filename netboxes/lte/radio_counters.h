@@ -36,6 +36,8 @@ class RadioCounters
     }
 
     Json Read() const;
+    /// Counts from now on; what was measured last, and the latest MCS, stay.
+    void Reset();
 
   private:
     struct Direction

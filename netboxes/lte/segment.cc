@@ -102,6 +102,19 @@ class LteSegment : public Segment
         return {{"stations", stations}};
     }
 
+    void Reset() override
+    {
+        m_sent = m_received = 0;
+        for (const auto& terminal : m_terminals)
+        {
+            if (terminal)
+            {
+                terminal->Reset();
+            }
+        }
+        m_queues.ResetStatistics();
+    }
+
     void Begin() override
     {
         m_attaching.Cancel();

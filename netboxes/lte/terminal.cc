@@ -227,4 +227,11 @@ Json Terminal::Read() const
     return counters;
 }
 
+void Terminal::Reset()
+{
+    m_handovers = m_handoverFailures = m_linkFailures = 0;
+    m_traffic.Reset();
+    m_radio.Reset();
+}
+
 } // namespace netboxit

@@ -93,6 +93,8 @@ class Terminal
     /// The serving eNodeB's index, nothing when there is none.
     std::optional<std::size_t> Cell() const;
     Json Read() const;
+    /// Counters count from now on.
+    void Reset();
 
   private:
     bool FromDevice(ns3::Ptr<ns3::NetDevice>,

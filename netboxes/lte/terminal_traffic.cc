@@ -191,4 +191,10 @@ void TerminalTraffic::Read(Json& counters) const
                      {"lost_downlink", m_down.lost.ReadOccurred()}});
 }
 
+void TerminalTraffic::Reset()
+{
+    m_sent = m_received = 0;
+    m_up.lost = m_down.lost = {};
+}
+
 } // namespace netboxit

@@ -47,6 +47,8 @@ class TerminalTraffic
 
     /// Adds its counters to those of the UE.
     void Read(Json& counters) const;
+    /// Counts from now on; what is on its way stays so.
+    void Reset();
 
   private:
     struct Direction

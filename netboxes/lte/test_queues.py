@@ -160,13 +160,16 @@ def test_queues_are_made_anew_at_a_handover_with_what_was_said_last() -> None:
     }
     codel = {"discipline": "codel", "bytes": 300e3, "target": 0.005, "interval": 0.1}
     events = [(1.6, "queue", codel), (2.0, "ue.handover", "east"), (2.6, "ue.handover", "west")]
-    emulation = emulate("lte", cell | {"queue": {"bytes": "300 kB"}}, frames, events=events)
+    emulation = emulate("lte", cell | {"queue": {"bytes": "300 kB"}}, frames, events=events, duration_s=8.0)
     assert [event["to"] for event in emulation.events("handover")] == ["east", "west"]
     assert set(lost(emulation)) >= {"outage", "queue_early"}
     assert emulation.statistics["frames"]["inside"] == 0
     for source, name in ((CORE, "ue"), (UE, "core")):
         assert np.median(delays(emulation, source)[-1000:]) < 200
         assert goodput(emulation, name, source, 1000, 3.5, 5.5) > 0.8 * PEAK
+    handed_over_s = emulation.events("handover")[-1]["at_s"] + hello(UE)[0]
+    for uplink in (False, True):
+        assert sum(of(emulation, uplink)["length_s"]) == pytest.approx(8.0 - handed_over_s, abs=0.1), "the bearer is no older"
 
 
 def test_another_queue_takes_what_waits_and_a_bad_one_changes_nothing() -> None:
