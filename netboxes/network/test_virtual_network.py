@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import Emulation, EmulationFailed, Netbox, TimedFrame, emulate, udp
+from netboxes.engine.virtual import Emulation, EmulationFailed, Netbox, TimedFrame, emulate, ethernet, mac, udp
 from netboxes.network.virtual_network import End, emulate_network
 from netboxes.technology import technologies
 
@@ -143,6 +143,54 @@ def test_random_numbers_that_are_first_drawn_while_netboxes_run_are_those_of_the
         ran = together[f"seed {seed}"]
         assert ran.statistics["frames"]["lost"]["queue_early"] > 0
         same(ran, alone(technology, frames, seed, **drops))
+
+
+#: What each technology counts of one frame from its first station to its second one, and of none the other way.
+ONE_FRAME: Mapping[str, Mapping[str, Mapping[str, float]]] = {
+    "link": {"a": {"sent": 1, "delivered": 1}, "b": {"sent": 0, "sent_bytes": 0, "sending_s": 0, "delivered": 0}},
+    "wifi": {"s": {"transmissions": 1}, "ap": {"transmissions": 0}},
+    "wimax": {
+        "ss": {"uplink_frames": 1, "downlink_frames": 0, "downlink_symbols": 0, "requests": 1, "retries": 0},
+        "bs": {"frames": 500},  # of 10 ms
+    },
+    "lte": {
+        "ue": {"sent": 1, "received": 0, "transport_blocks_uplink": 1, "transport_blocks_downlink": 0},
+        "core": {"sent": 0, "received": 1},
+    },
+}
+
+
+@pytest.mark.parametrize("technology", SEGMENTS)
+def test_statistics_count_from_the_beginning_of_the_networks_time(technology: str) -> None:
+    """Before it, bursts go the other way, which begin before stations have their links and are more than a queue takes."""
+    _, first, second = SEGMENTS[technology]
+    bursts = {"pattern": "burst", "burst": 100, "rate": "500 pps", "count": 1000, "size": "80 B"}
+    source = technologies()["generator"].model_validate({"stations": {"out": {}}, **bursts}).model_dump(mode="json")
+    # To the address that the bridge has learnt from the source.
+    one = [(START_S, ethernet(mac(1), bytes.fromhex(source["source_mac"].replace(":", "")), 0x88B5, b"hello"))]
+    boxes = {
+        "source": Netbox("generator", ("out",), source),
+        "mine": netbox(technology, {first: one}, queue={"discipline": "fifo", "packets": 10}),
+    }
+    ran = emulate_network(boxes, [(("source", "out"), ("mine", second))], DURATION_S)["mine"]
+    assert ran.statistics["frames"]["delivered"] > 1
+    assert ran.statistics["frames"]["lost"]["queue_full"] > 0
+    segment = ran.statistics["segment"]
+    losses = list(values_under(segment, "lost", "dropped"))
+    assert losses and not any(any(lost.values()) if isinstance(lost, dict) else lost for lost in losses)
+    lengths_s = [sum(classes) for classes in values_under(segment, "length_s")]
+    assert lengths_s and lengths_s == [pytest.approx(DURATION_S - START_S)] * len(lengths_s)
+    for station, counters in ONE_FRAME.get(technology, {}).items():
+        assert {key: segment["stations"][station][key] for key in counters} == counters
+
+
+def values_under(statistics: Any, *names: str) -> Iterator[Any]:
+    """What stands under keys that begin with one of the names, wherever."""
+    for key, value in statistics.items() if isinstance(statistics, dict) else enumerate(statistics):
+        if isinstance(key, str) and key.startswith(names):
+            yield value
+        elif isinstance(value, (dict, list)):
+            yield from values_under(value, *names)
 
 
 def test_a_chain_gives_what_its_segments_give_one_after_another() -> None:
