@@ -151,7 +151,7 @@ TEST(ByClassTest, WhatIsSentIsByTheWeightsWithinAPacketWhateverIsDropped)
     for (const std::string inner : {"fifo", "codel", "pie", "red", "fq-codel", "drr"})
     {
         const auto made = [&](const DropCallback& dropped)
-        { return MakeDiscipline(Outer("wf2q+", weights, Inner(inner)), ChanceOf(1), dropped); };
+        { return MakeDiscipline(Outer("wf2q+", weights, Inner(inner)), ChanceOf(1), dropped, {}); };
         EXPECT_LE(FarthestFromShares(made, weights, 20'000), LONGEST + 1e-3) << inner;
     }
     const auto fickle = [&](const DropCallback& dropped)
@@ -173,7 +173,7 @@ TEST(ByClassTest, InTheLongRunEachSchedulerSharesByTheWeightsWhateverIsDropped)
     for (const auto& scheduler : WEIGHTED)
     {
         const auto made = [&](const DropCallback& dropped)
-        { return MakeDiscipline(Outer(scheduler, weights, Inner("codel")), ChanceOf(1), dropped); };
+        { return MakeDiscipline(Outer(scheduler, weights, Inner("codel")), ChanceOf(1), dropped, {}); };
         // A round of DRR is 27 quanta; an aggregate of QFQ+ has up to 8 packets of each line.
         EXPECT_LE(FarthestFromShares(made, weights, PACKETS), 27 * 1514 + 8 * LONGEST) << scheduler;
     }
@@ -192,7 +192,7 @@ TEST(ByClassTest, VoiceWaitsNoLongerThanTheClosedFormsSay)
     for (const auto& [scheduler, bound] : bounds)
     {
         const auto discipline =
-            MakeDiscipline(Outer(scheduler, weights, Inner("fifo")), ChanceOf(1), [](const Waiting&, Loss) { FAIL(); });
+            MakeDiscipline(Outer(scheduler, weights, Inner("fifo")), ChanceOf(1), [](const Waiting&, Loss) { FAIL(); }, {});
         Random random(5);
         std::int64_t now = 0;
         std::int64_t voice = 0;
@@ -263,7 +263,7 @@ TEST(ByClassTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
         }
         else
         {
-            discipline = MakeDiscipline(Outer(scheduler, weights, Inner(inner, 1 + random.Below(60))), ChanceOf(trial), drop);
+            discipline = MakeDiscipline(Outer(scheduler, weights, Inner(inner, 1 + random.Below(60))), ChanceOf(trial), drop, {});
         }
         std::vector<std::uint32_t> latest(weights.size(), 0);
         const bool isInOrder = inner != "fq-codel" && inner != "wf2q+";
@@ -318,7 +318,7 @@ TEST(ByClassTest, ALineThatDropsAllOfItselfToMakeRoomGoesOn)
     {
         int dropped = 0;
         const auto discipline = MakeDiscipline(
-            Outer(scheduler, {1, 1}, Inner("fq-codel", 1)), ChanceOf(1), [&](const Waiting&, Loss) { ++dropped; });
+            Outer(scheduler, {1, 1}, Inner("fq-codel", 1)), ChanceOf(1), [&](const Waiting&, Loss) { ++dropped; }, {});
         discipline->Enqueue({0, 100, 0, 0, 0}, 0, RATE);
         discipline->Enqueue({1, 1500, 0, 0, 0}, 0, RATE);
         EXPECT_EQ(dropped, 2);
@@ -332,7 +332,7 @@ TEST(ByClassTest, EachClassHasItsOwnRoomAndTheLastOneWhatIsOfNoOther)
 {
     std::vector<std::uint32_t> dropped;
     const auto discipline = MakeDiscipline(
-        Outer("drr", {4, 1}, Inner("fifo", 2)), ChanceOf(1), [&](const Waiting& frame, Loss) { dropped.push_back(frame.item); });
+        Outer("drr", {4, 1}, Inner("fifo", 2)), ChanceOf(1), [&](const Waiting& frame, Loss) { dropped.push_back(frame.item); }, {});
     const std::vector<ClassId> classes{1, 1, 1, 0, 5, 0, 0};
     for (std::uint32_t item = 0; item < classes.size(); ++item)
     {
@@ -349,7 +349,7 @@ class LiveClassesTest : public testing::Test
 {
   protected:
     LiveClassesTest()
-        : queue(Outer("wf2q+", {1, 1}, Inner("fifo", 50)), ChanceOf(1), [this](int item, Loss) { lost.push_back(item); })
+        : queue(Outer("wf2q+", {1, 1}, Inner("fifo", 50)), ChanceOf(1), [this](int item, Loss) { lost.push_back(item); }, {})
     {
         for (int item = 0; item < 100; ++item)
         {
@@ -456,4 +456,31 @@ TEST_F(LiveClassesTest, NestingTooDeepAndClassesWithoutNamesChangeNothing)
     EXPECT_EQ(queue.Packets(), 100u);
     EXPECT_EQ(OfC0(Sent(20, MS)), 10);
     EXPECT_TRUE(lost.empty());
+}
+
+TEST(ByClassTest, AClassMarksWhereItsOwnQueueSaysSo)
+{
+    auto said = Outer("drr", {1, 1}, Inner("codel"));
+    said["lines"][0]["queue"]["ecn"] = true;
+    int lost = 0;
+    int marked = 0;
+    Queue<int> queue(
+        said, ChanceOf(1), [&](int item, Loss) { lost += item == 0; }, [&](int item) { return ++marked > 0; });
+    // Overload by a half: both lines stay far above CoDel's target.
+    for (std::int64_t now = 0; now < 2000 * MS; now += MS)
+    {
+        queue.Enqueue(0, {1500, 0, {}}, now, RATE);
+        if (now % (2 * MS) == 0)
+        {
+            queue.Enqueue(1, {1500, 1, {}}, now, RATE);
+        }
+        queue.Dequeue(now);
+    }
+    const auto classes = queue.Read(2000 * MS).at("classes");
+    EXPECT_GT(marked, 5);
+    EXPECT_EQ(classes[0].at("marked").at("early"), marked);
+    EXPECT_EQ(classes[0].at("dropped").at("early"), 0);
+    EXPECT_EQ(lost, 0);
+    EXPECT_EQ(classes[1].at("marked").at("early"), 0);
+    EXPECT_GT(classes[1].at("dropped").at("early"), 5);
 }
