@@ -466,14 +466,11 @@ TEST(ByClassTest, AClassMarksWhereItsOwnQueueSaysSo)
     int marked = 0;
     Queue<int> queue(
         said, ChanceOf(1), [&](int item, Loss) { lost += item == 0; }, [&](int item) { return ++marked > 0; });
-    // Overload by a half: both lines stay far above CoDel's target.
+    // Twice of what is sent comes: both lines stay far above CoDel's target.
     for (std::int64_t now = 0; now < 2000 * MS; now += MS)
     {
         queue.Enqueue(0, {1500, 0, {}}, now, RATE);
-        if (now % (2 * MS) == 0)
-        {
-            queue.Enqueue(1, {1500, 1, {}}, now, RATE);
-        }
+        queue.Enqueue(1, {1500, 1, {}}, now, RATE);
         queue.Dequeue(now);
     }
     const auto classes = queue.Read(2000 * MS).at("classes");
