@@ -17,7 +17,7 @@ from results.records import Fate
 RATE = 40e6
 #: One way, s.
 DELAY = 0.005
-SETTLED_S, UNTIL_S = 10.0, 30.0
+SETTLED_S, UNTIL_S = 5.0, 15.0
 #: Of a full frame on the wire, and a little for what is being sent when it comes.
 SENDING_S = 2 * 1514 * 8 / RATE
 
