@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a host sent nothing: the emulated network lost every question for the link-layer address of its next hop.
+"""Why a host sent nothing: the emulated network lost every request for the link-layer address of its next hop.
 
-Questions and answers are those of ARP (RFC 826) and of neighbour discovery (RFC 4861, 4.3 and 4.4), as the host's captures have
-them. A question that no netbox lost and nobody answered is not explained by the network: an address is wrong, or a node is away.
+Requests and answers are those of ARP (RFC 826) and of neighbour discovery (RFC 4861, 4.3 and 4.4), as the host's captures have
+them. A request that no netbox lost and nobody answered is not explained by the network: an address is wrong, or a node is away.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _SOLICITATION, _ADVERTISEMENT = 135, 136
 
 
 @dataclass
-class AddressQuestions:
-    """What a host's captures have of address resolution: who answered, and the questions' identities by who asks and for what."""
+class AddressRequests:
+    """What a host's captures have of address resolution: who answered, and the requests' identities by who asks and for what."""
 
     asked: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     answered: set[str] = field(default_factory=set)
 
     def add(self, frames: Frames, of_frames: NDArray[np.uint64]) -> None:
-        """Captured frames with their identities; all but questions and answers are left out."""
+        """Captured frames with their identities; all but requests and answers are left out."""
         kind, at = frames.network_layers
         is_discovery = (kind == IPV6) & (at + _IPV6_HEADER <= frames.end) & (frames.at(at + 6) == _ICMPV6)
         for place in np.flatnonzero(is_discovery | (kind == _ARP)).tolist():
@@ -52,7 +52,7 @@ class AddressQuestions:
                 self._add_discovery(identity, packet[8:24], packet[_IPV6_HEADER : _IPV6_HEADER + 24])
 
     def unanswered(self, askers: Sequence[str], address: str) -> list[int]:
-        """The identities of their questions for an address that never answered."""
+        """The identities of their requests for an address that never answered."""
         return [] if address in self.answered else [one for asker in askers for one in self.asked.get((asker, address), ())]
 
     def _add_arp(self, identity: int, packet: bytes) -> None:
@@ -75,22 +75,22 @@ class AddressQuestions:
             self.answered.add(target)
 
 
-def unreached(flow: Flow, plan: Plan, questions: Mapping[str, AddressQuestions], passages: pl.DataFrame) -> str | None:
-    """Which end of a flow without frames could not reach the other one, and which netboxes lost its questions, in words.
+def unreached(flow: Flow, plan: Plan, requests: Mapping[str, AddressRequests], passages: pl.DataFrame) -> str | None:
+    """Which end of a flow without frames could not reach the other one, and which netboxes lost its requests, in words.
 
-    The sender has nothing to answer where the receiver could not ask. `questions` are those of each host, `passages` those of all
+    The sender has nothing to answer where the receiver could not ask. `requests` are those of each host, `passages` those of all
     netboxes (`results.frames.together`). None: the network does not explain it.
     """
     hosts = {node.name: node for node in plan.nodes if node.kind == "host"}
     for name, peer in ((flow.source, flow.destination_address), (flow.destination, flow.source_address)):
-        if (host := hosts.get(name)) is None or name not in questions or (hop := _next_hop(host, peer)) is None:
+        if (host := hosts.get(name)) is None or name not in requests or (hop := _next_hop(host, peer)) is None:
             continue
-        asked = questions[name].unanswered([str(ip_interface(one).ip) for one in _addresses(host)], hop)
+        asked = requests[name].unanswered([str(ip_interface(one).ip) for one in _addresses(host)], hop)
         lost = passages.filter(pl.col("identity").is_in(asked) & (pl.col("fate") != Fate.DELIVERED))
         if asked and lost.height >= len(asked):
             netboxes = listed(sorted(set(lost["netbox"])), "and")
             many = "once" if len(asked) == 1 else f"{len(asked)} times"
-            return f"{name} asked {many} for the link-layer address of {hop}, and {netboxes} lost every question"
+            return f"{name} asked {many} for the link-layer address of {hop}, and {netboxes} lost every request"
     return None
 
 

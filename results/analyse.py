@@ -197,8 +197,8 @@ def measure(run: RunFolder) -> Seen:
         measured = [replace(flow, counted_from_ns=from_ns) for flow in measured]
         others = [replace(flow, measured=replace(flow.measured, counted_from_ns=from_ns)) for flow in others]
     every = [*measured, *(flow.measured for flow in others)]
-    questions = {host: capture.questions for host, capture in captures.items()}
-    why = [unreached(one.flow, run.plan, questions, records) if one.every.is_empty() else None for one in measured]
+    requests = {host: capture.requests for host, capture in captures.items()}
+    why = [unreached(one.flow, run.plan, requests, records) if one.every.is_empty() else None for one in measured]
     segments = {host: capture.segments for host, capture in captures.items()}
     found, further = streams(segments, host_addresses(run.plan), from_ns or 0)
     return Seen(measured, why, others, left_out, measured_streams(found, every), further, began_ns)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from contracts.flow import Flow
 from results import pcapng, segments
-from results.address_resolution import AddressQuestions
+from results.address_resolution import AddressRequests
 from results.captured_frames import Flags, Frames
 from results.datagram import PacketEnds, Packets, ends_of
 from results.flow_path import Crossing, FlowPath, Followed, Network
@@ -91,7 +91,7 @@ _UNSEEN = "not seen again"
 class Capture:
     """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
 
-    `besides` are the IP packets that belong to none of the flows, `segments` are those of TCP in all of them, `questions` those
+    `besides` are the IP packets that belong to none of the flows, `segments` are those of TCP in all of them, `requests` those
     for link-layer addresses. `damaged` are the files that are whole only up to some byte, as a full disk leaves them: frames
     before that byte are here.
     """
@@ -100,7 +100,7 @@ class Capture:
     end_ns: int = 0
     besides: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEEN_BESIDES))
     segments: Segments = field(default_factory=Segments)
-    questions: AddressQuestions = field(default_factory=AddressQuestions)
+    requests: AddressRequests = field(default_factory=AddressRequests)
     damaged: dict[Path, str] = field(default_factory=dict)
 
 
@@ -125,7 +125,7 @@ class _Reading:
     """Takes the frames of a host's captures part by part."""
 
     def __init__(self, flows: list[Flow]) -> None:
-        self._flows, self._end_ns, self._questions = flows, 0, AddressQuestions()
+        self._flows, self._end_ns, self._requests = flows, 0, AddressRequests()
         #: By keys of `Packets.ends`: a capture has few ends, and many packets.
         self._ends: dict[bytes, int] = {}
         self._packets: list[Mapping[str, NDArray[Any]]] = []
@@ -134,7 +134,7 @@ class _Reading:
     def add(self, frames: Frames) -> None:
         self._end_ns = max(self._end_ns, int(frames.time_ns.max()))
         of_frames = identities(frames)
-        self._questions.add(frames, of_frames)
+        self._requests.add(frames, of_frames)
         packets = Packets.of(frames)
         own, ends, rtp = of_frames[packets.frame], packets.ends(self._ends), packets.rtp()
         self._segments.append(segments.of_packets(packets, own, ends))
@@ -168,7 +168,7 @@ class _Reading:
         of_ends = pl.DataFrame(all_ends, schema=ENDS, orient="row")[of_packets]
         others = [*of_ends, pl.Series("dscp", packets["dscp"][besides]), *_seen(packets, besides, with_rtp=False)]
         own_segments = segments.collected(_joined(self._segments), all_ends)
-        return Capture(seen, self._end_ns, pl.DataFrame(others), own_segments, self._questions, damaged)
+        return Capture(seen, self._end_ns, pl.DataFrame(others), own_segments, self._requests, damaged)
 
 
 def _joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:

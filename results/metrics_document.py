@@ -150,7 +150,7 @@ class Flow(Measured):
 
     #: Null of too few frames.
     outages: Outages | None
-    #: Why its host could send no frame: the network lost all questions for its next hop's link-layer address. Null otherwise.
+    #: Why its host could send no frame: the network lost all requests for its next hop's link-layer address. Null otherwise.
     unreached: str | None
 
 

@@ -221,7 +221,7 @@ class RunFolder:
             clock.here(capture.end_ns) if capture.end_ns else 0,
             clock.corrected(capture.besides, "time_ns"),
             Segments(capture.segments.ends, clock.corrected(capture.segments.table, "time_ns")),
-            capture.questions,
+            capture.requests,
         )
 
     def _starts(self, node: str, file: str) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host that sends nothing because the network lost its questions, and one of which nobody knows why."""
+"""A host that sends nothing because the network lost its requests, and one of which nobody knows why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from applications.registry import analyses
 from contracts.flow import Flow
 from contracts.plan import InterfacePlan, Plan, RoutePlan
-from results.address_resolution import AddressQuestions, unreached
+from results.address_resolution import AddressRequests, unreached
 from results.analyse import analyse
 from results.captured_frames import Frames
 from results.conftest import CENTRE, FIELD, MS, START_NS, Journey, SyntheticRun, frame, node_plan, plan_of
@@ -49,8 +49,8 @@ class Silent(SyntheticRun):
 
     def ask(self, times: int, lost: tuple[str, Fate] | None) -> None:
         for number in range(times):
-            question = arp(1, FIELD, self.asked_for)
-            self.journeys["return"].append(Journey(question, START_NS + number * 1000 * MS, (0, 0, 0), (MS, MS), lost))
+            request = arp(1, FIELD, self.asked_for)
+            self.journeys["return"].append(Journey(request, START_NS + number * 1000 * MS, (0, 0, 0), (MS, MS), lost))
         for number in range(10):
             voice = frame(CENTRE, FIELD, number, bytes(172))
             self.journeys["forward"].append(
@@ -67,8 +67,8 @@ def silent(tmp_path: Path) -> Silent:
     return Silent(tmp_path / "run")
 
 
-def add(questions: AddressQuestions, frame: bytes) -> None:
-    questions.add(frames := Frames.of([frame]), identities(frames))
+def add(requests: AddressRequests, frame: bytes) -> None:
+    requests.add(frames := Frames.of([frame]), identities(frames))
 
 
 def verdict(run: Silent) -> Any:
@@ -81,7 +81,7 @@ def test_a_host_whose_questions_a_netbox_lost_was_out_of_reach_and_the_run_is_va
     assert (told["status"], told["reasons"]) == ("valid", [])
     assert told["notes"] == [
         "flow call.voice (return): not one frame was sent: fr1 asked 3 times for the link-layer address of 10.1.0.254, "
-        "and cell lost every question"
+        "and cell lost every request"
     ]
     flows = {flow["direction"]: flow for flow in json.loads((silent.folder / "metrics.json").read_text())["flows"]}
     assert flows["return"]["loss_ratio"] is None and flows["forward"]["loss_ratio"] == 1.0
@@ -100,26 +100,26 @@ def test_questions_for_another_address_than_the_next_hop_explain_nothing(silent:
 
 
 @pytest.mark.parametrize(
-    "question", [arp(1, FIELD, GATEWAY)[:40], b"\xff" * 13, bytes(14), arp(1, FIELD, GATEWAY)[:20] + bytes(40)]
+    "request", [arp(1, FIELD, GATEWAY)[:40], b"\xff" * 13, bytes(14), arp(1, FIELD, GATEWAY)[:20] + bytes(40)]
 )
-def test_what_is_no_question_is_left_out(question: bytes) -> None:
-    questions = AddressQuestions()
-    add(questions, question)
-    assert questions == AddressQuestions()
+def test_what_is_no_question_is_left_out(request: bytes) -> None:
+    requests = AddressRequests()
+    add(requests, request)
+    assert requests == AddressRequests()
 
 
 def test_an_answer_to_anybody_is_one() -> None:
-    questions = AddressQuestions()
-    add(questions, arp(1, FIELD, GATEWAY))
-    assert len(questions.unanswered([FIELD], GATEWAY)) == 1
-    add(questions, arp(2, GATEWAY, "10.1.0.9"))
-    assert questions.unanswered([FIELD], GATEWAY) == []
+    requests = AddressRequests()
+    add(requests, arp(1, FIELD, GATEWAY))
+    assert len(requests.unanswered([FIELD], GATEWAY)) == 1
+    add(requests, arp(2, GATEWAY, "10.1.0.9"))
+    assert requests.unanswered([FIELD], GATEWAY) == []
 
 
 def test_neighbours_of_ipv6_are_asked_likewise() -> None:
-    questions, here, there = AddressQuestions(), "fd00::1", "fd00::2"
-    add(questions, discovery(135, here, there))
-    (identity,) = questions.unanswered([here], there)
+    requests, here, there = AddressRequests(), "fd00::1", "fd00::2"
+    add(requests, discovery(135, here, there))
+    (identity,) = requests.unanswered([here], there)
     host = replace(node_plan("a", "host"), interfaces=(InterfacePlan("eth", "w", "02:00:00:00:00:01", (f"{here}/64",)),))
     flow = Flow(
         **{"name": "f", "kind": "udp", "direction": "return", "source": "a", "destination": "b", "protocol": "udp"},
@@ -128,10 +128,10 @@ def test_neighbours_of_ipv6_are_asked_likewise() -> None:
     rows = np.zeros(1, RECORD)
     rows["identity"], rows["fate"] = identity, Fate.ON_AIR
     lost = together({"cell": passages(rows)})
-    assert unreached(flow, plan_of([host]), {"a": questions}, lost) == (
-        "a asked once for the link-layer address of fd00::2, and cell lost every question"
+    assert unreached(flow, plan_of([host]), {"a": requests}, lost) == (
+        "a asked once for the link-layer address of fd00::2, and cell lost every request"
     )
-    add(questions, discovery(136, there, here))
-    assert unreached(flow, plan_of([host]), {"a": questions}, lost) is not None
-    add(questions, discovery(136, there, there))
-    assert unreached(flow, plan_of([host]), {"a": questions}, lost) is None
+    add(requests, discovery(136, there, here))
+    assert unreached(flow, plan_of([host]), {"a": requests}, lost) is not None
+    add(requests, discovery(136, there, there))
+    assert unreached(flow, plan_of([host]), {"a": requests}, lost) is None

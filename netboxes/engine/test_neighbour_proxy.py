@@ -174,7 +174,7 @@ def test_a_station_that_invents_addresses_does_no_harm_to_the_others() -> None:
     assert ran.received["c"][-1] == (4.0, arp_reply(2, 3))
     assert ran.received["a"][-1] == (3.0, arp_reply(2, 1))
     assert ran.statistics["neighbours"]["known"] <= 1024 + 2
-    assert len(ran.received["b"]) == 1024  # and no more of its questions are on the medium
+    assert len(ran.received["b"]) == 1024  # and no more of its requests are on the medium
 
 
 def test_a_medium_with_address_resolution_of_its_own_carries_it() -> None:

@@ -140,7 +140,7 @@ def test_address_resolution_takes_one_question_and_its_answer(
     """A host asks at intervals of 1 s, three times, and then gives up (RFC 4861, section 10; Linux does so with ARP, too)."""
     asks = [(START + second, ask(0, BASE)) for second in range(3)]
     answers: list[TimedFrame] = []
-    # The dispatcher's host answers at once whatever reaches it: known when a run with its answers has no further question.
+    # The dispatcher's host answers at once whatever reaches it: known when a run with its answers has no further request.
     for _ in range(4):
         emulation = emulate("pmr", network(2), {"t0": asks, "base": answers})
         heard = [at for at, frame in emulation.received["base"] if frame == ask(0, BASE)]
@@ -149,10 +149,10 @@ def test_address_resolution_takes_one_question_and_its_answer(
         answers = [(at, answer(BASE, 0)) for at in heard]
     blocks = arithmetic.blocks(length, "none")
     # The base repeats a group call for the other terminals, a frame later.
-    question = arithmetic.sent_by(arithmetic.access_ends(START) + SETUP, blocks) + arithmetic.FRAME
-    # The group call with the question yields to the answer's, which has its own set-up; later questions do not get on the air.
-    answered = arithmetic.sent_by(question + SETUP, blocks)
-    assert heard == pytest.approx([question], abs=1e-5)
+    request = arithmetic.sent_by(arithmetic.access_ends(START) + SETUP, blocks) + arithmetic.FRAME
+    # The group call with the request yields to the answer's, which has its own set-up; later requests do not get on the air.
+    answered = arithmetic.sent_by(request + SETUP, blocks)
+    assert heard == pytest.approx([request], abs=1e-5)
     arrived = [at for at, frame in emulation.received["t0"] if frame == answer(BASE, 0)]
     assert arrived == pytest.approx([answered, START + 1.0, START + 2.0], abs=1e-5)
     # The third party is in the group call, and its host is told nothing more.
