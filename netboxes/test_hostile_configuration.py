@@ -112,7 +112,7 @@ def test_what_ns_3_would_end_the_process_for_is_refused_like_anything_else(
         ("link", ("rate",), 0, "parameters: rate cannot be 0; it is a number from 1000 to 1e+11 bit/s"),
         ("link", ("stations", "left", "delay"), "long", 'parameters: left.delay cannot be "long"; it is a number from 0 to 10 s'),
         ("link", ("queue", "packets"), 1e300, "its packets is a whole number from 1 to 1e+06"),
-        ("link", ("queue",), {"discipline": "fq-codel"}, "its flows is a whole number from 1 to 65536"),
+        ("link", ("queue",), {"discipline": "fq-codel"}, "its ecn is true or false"),
         ("link", ("jitter", "distribution"), "gauss", "its distribution is one of constant uniform"),
         ("ethernet", ("queue",), None, "parameters: queue cannot be null; it is a mapping with"),
         ("pmr", ("slots",), 2.5, "parameters: slots cannot be 2.5; it is a whole number from 1 to 4"),

@@ -30,8 +30,15 @@ void ScheduleChanges(const Configuration& configuration, Netbox& netbox)
 
 void ScheduleCourse(const Configuration& configuration, Netbox& netbox)
 {
-    ns3::Simulator::Schedule(ns3::NanoSeconds(configuration.start),
-                             [interval = configuration.interval, &netbox] { netbox.Begin(interval); });
+    if (configuration.start == 0)
+    {
+        netbox.Begin(configuration.interval); // before what the segment does at time 0, which counts
+    }
+    else
+    {
+        ns3::Simulator::Schedule(ns3::NanoSeconds(configuration.start),
+                                 [interval = configuration.interval, &netbox] { netbox.Begin(interval); });
+    }
     ScheduleChanges(configuration, netbox);
 }
 

@@ -158,7 +158,7 @@ def test_queues_are_made_anew_at_a_handover_with_what_was_said_last() -> None:
         "ue": [hello(UE), *flow(UE, CORE, 1000, 1.15 * PEAK, 5.0)],
         "core": [hello(CORE), *flow(CORE, UE, 1000, 1.15 * PEAK, 5.0)],
     }
-    codel = {"discipline": "codel", "bytes": 300e3, "target": 0.005, "interval": 0.1}
+    codel = {"discipline": "codel", "bytes": 300e3, "target": 0.005, "interval": 0.1, "ecn": False}
     events = [(1.6, "queue", codel), (2.0, "ue.handover", "east"), (2.6, "ue.handover", "west")]
     emulation = emulate("lte", cell | {"queue": {"bytes": "300 kB"}}, frames, events=events, duration_s=8.0)
     assert [event["to"] for event in emulation.events("handover")] == ["east", "west"]
