@@ -99,9 +99,7 @@ def test_questions_for_another_address_than_the_next_hop_explain_nothing(silent:
     assert verdict(silent)["status"] == "invalid"
 
 
-@pytest.mark.parametrize(
-    "frame", [arp(1, FIELD, GATEWAY)[:40], b"\xff" * 13, bytes(14), arp(1, FIELD, GATEWAY)[:20] + bytes(40)]
-)
+@pytest.mark.parametrize("frame", [arp(1, FIELD, GATEWAY)[:40], b"\xff" * 13, bytes(14), arp(1, FIELD, GATEWAY)[:20] + bytes(40)])
 def test_what_is_no_request_is_left_out(frame: bytes) -> None:
     requests = AddressRequests()
     add(requests, frame)
