@@ -34,10 +34,9 @@ class Frames:
     @classmethod
     def of(cls, frames: Sequence[bytes]) -> Self:
         """Frames without a time (0)."""
-        ends = np.cumsum([len(frame) for frame in frames], dtype=np.int64)
-        return cls(
-            b"".join(frames) + b"\0", np.concatenate([[0], ends[:-1]]).astype(np.int64), ends, np.zeros(ends.size, np.int64)
-        )
+        lengths = np.array([len(frame) for frame in frames], np.int64)
+        ends = lengths.cumsum()
+        return cls(b"".join(frames) + b"\0", ends - lengths, ends, np.zeros(ends.size, np.int64))
 
     @cached_property
     def octets(self) -> Octets:

@@ -25,16 +25,6 @@ class RadioCounters
         m_sinrUplink = sinr;
     }
 
-    /// Resource blocks that were allotted to the UE.
-    std::uint64_t BlocksDownlink() const
-    {
-        return m_downlink.resourceBlocks;
-    }
-    std::uint64_t BlocksUplink() const
-    {
-        return m_uplink.resourceBlocks;
-    }
-
     Json Read() const;
     /// Counts from now on; what was measured last, and the latest MCS, stay.
     void Reset();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Schedulers alone, in the bench that netboxes/queueing/tempest is (Grazia 2016, 4.3.3)."""
+"""Schedulers alone, in the bench that netboxes/queueing/tempest is (Grazia, 4.3.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_AGGREGATES: Final = (
     "(Valente 2014), which a flow of so large a weight waits for."
 )
 _NOT_THE_BOUND: Final = (
-    "by the source's own definition (1.11: delay less the time that what waits of the flow takes at its share) a packet of "
+    "by the source's own definition (4.3.2.5: delay less the time that what waits of the flow takes at its share) a packet of "
     "WF2Q+ is late by hardly more than one packet of the line. The source's value is half of its bound; what it counts besides "
     "it does not say."
 )
@@ -96,7 +96,7 @@ def _delays(trials: Trials) -> Iterator[Comparison]:
     delays = {one: trials.worst("t_wfi_ms", 20, *common, "-alg", one) for one in ("drr", "wf2q+")}
     yield between("4.3.3.2: T-WFI of video, WF2Q+, by its bound", "at most 16.6 ms", delays["wf2q+"], (0.0, 16.6), _MS)
     yield between("4.3.3.2: T-WFI of video, DRR, by its bound", "at most 199.5 ms", delays["drr"], (0.0, 199.5), _MS)
-    yield near("F4.23: T-WFI of video, WF2Q+", 8e0, delays["wf2q+"], Within(factor=2.0), _MS, _NOT_THE_BOUND)
+    yield near("F4.23: T-WFI of video, WF2Q+", 8.0, delays["wf2q+"], Within(factor=2.0), _MS, _NOT_THE_BOUND)
     yield near("F4.23: T-WFI of video, DRR", 110.0, delays["drr"], Within(factor=2.0), _MS)
     yield falls("F4.23: DRR adds far more than WF2Q+", "more", [("DRR", delays["drr"]), ("WF2Q+", delays["wf2q+"])], _MS)
 
