@@ -199,6 +199,11 @@ void TcpConnection::DoForwardUp(ns3::Ptr<ns3::Packet> segment, const ns3::Addres
     const auto headerLength = segment->PeekHeader(header);
     if (Accepts(header, segment->GetSize() - headerLength))
     {
+        if ((header.GetFlags() & ns3::TcpHeader::RST) != 0)
+        {
+            EndByReset();
+            return;
+        }
         IgnoreAfterEnd(segment);
         TcpSocketBase::DoForwardUp(segment, from, to);
     }
@@ -256,6 +261,18 @@ bool TcpConnection::Accepts(const ns3::TcpHeader& header, std::uint32_t length)
         return false;
     }
     return (flags & ns3::TcpHeader::ACK) != 0 && header.GetAckNumber() <= Sent();
+}
+
+/// RFC 9293, 3.10.7.4; RFC 1337 for TIME-WAIT. ns-3 tells a reset without ACK as an orderly end, and answers one with ACK by a reset.
+void TcpConnection::EndByReset()
+{
+    if (m_state == TIME_WAIT)
+    {
+        return;
+    }
+    m_state = CLOSED;
+    NotifyErrorClose();
+    DeallocateEndPoint();
 }
 
 /// RFC 9293, 3.10.7.4: in these states there is neither text nor a second FIN; ns-3 ends the process by them.

@@ -59,6 +59,7 @@ class TcpConnection : public ns3::TcpSocketBase
     void ReceiveBeforeConnected(const ns3::Ptr<ns3::Packet>& segment, const ns3::Address& from, const ns3::Address& to);
     /// What ns-3 does not look at: RFC 9293, 3.10.7.4, with RFC 5961. False: the segment ends here.
     bool Accepts(const ns3::TcpHeader& header, std::uint32_t length);
+    void EndByReset();
     /// Takes away what follows the end of the far end's stream, and acknowledges that end again.
     void IgnoreAfterEnd(const ns3::Ptr<ns3::Packet>& segment);
     /// The last sequence number that can be acknowledged.

@@ -155,6 +155,14 @@ def test_a_reset_counts_only_with_the_next_number() -> None:
     assert not flow(ran)["connections"][0]["open"]
 
 
+@pytest.mark.parametrize("flags", [0x04, 0x14])
+def test_a_transfer_that_is_reset_has_failed_and_no_reset_is_answered(flags: int) -> None:
+    """RFC 9293, 3.5.2 and 3.10.7.4: who has no such connection resets it without ACK, who aborts it with."""
+    ran = sends_to_peer(1000, (0.2, from_peer(TO_SENDER, 1, 1 if flags & 0x10 else 0, flags)))
+    assert flow(ran)["connections"][0]["failure"] == "connection lost"
+    assert not [time for time, _ in packets(ran) if time >= 0.2]
+
+
 @needs_tshark
 @pytest.mark.parametrize("destination", ["10.0.0.2", "fd00::2"])
 @pytest.mark.parametrize("variant", VARIANTS)
