@@ -65,6 +65,8 @@ def make_root() -> None:
     (tree := new / "tree").mkdir(parents=True)
     packages = [*_packages_of_setup(), *_OF_THE_MACHINE]
     _run(
+        # In namespaces: what it mounts in the tree is gone with it, also where somebody was looking at it.
+        *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
         *("mmdebstrap", "--quiet", "--mode=root", "--variant=important", f"--include={','.join(packages)}"),
         *("--aptopt=APT::Install-Recommends false", "--aptopt=Acquire::Languages none"),
         *("--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/locale/*"),
