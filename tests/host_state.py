@@ -189,8 +189,9 @@ def _settled(entry: Any) -> Any:
     if isinstance(entry, dict):
         return {k: _settled(v) for k, v in entry.items() if k not in _VOLATILE_KEYS and not k.endswith("_timer")}
     if isinstance(entry, list):
-        # The kernel tells the end of NO-CARRIER up to a second after the carrier is there, as it does of `operstate`.
-        return [_settled(one) for one in entry if one != "NO-CARRIER" or "LOWER_UP" not in entry]
+        # The kernel tells the end of NO-CARRIER, and of a route's linkdown, up to a second after the carrier is there, as it does
+        # of `operstate`.
+        return [_settled(one) for one in entry if one != "linkdown" and (one != "NO-CARRIER" or "LOWER_UP" not in entry)]
     return entry
 
 

@@ -80,8 +80,9 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     assert delay[3] - delay[1] == pytest.approx(50.0, abs=5.0)
     assert flows["later"]["seconds"]["second"][0] == 3
 
-    # That frames come 50 ms later from 2 s on is a pause of 70 ms to the receiver: more than three distances of frames.
-    *_, outage = flows["out"]["outages"]["list"]
+    # That frames come 50 ms later from 2 s on is a pause of 70 ms to the receiver: more than three distances of frames. A busy
+    # machine makes others.
+    outage = max(flows["out"]["outages"]["list"], key=lambda found: found["duration_ms"])
     assert outage["begin_s"] == pytest.approx(4.0, abs=LATE_S)
     # One distance of frames may be added at the ends, and what the host needs to find its neighbour again.
     assert 900.0 < outage["duration_ms"] < 1000.0 + 1e3 * LATE_S + 40.0
