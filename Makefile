@@ -33,13 +33,18 @@ STAMPS := build/stamps
 GUEST := build/guest/root.ext4
 # Which tests may have what labs leave of the cores.
 BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long,not lab and not long)
+# Of the tests that are no labs: those of NetBoxIT as users have it, and those of its parts, which take about as long.
+HALVES := test-whole test-parts
+TESTED_whole := tests testbed
+TESTED_parts = $(filter-out $(TESTED_whole),$(shell $(PYTHON) -c \
+    'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["tool"]["pytest"]["ini_options"]["testpaths"])'))
 # What these targets print comes a target at a time.
 TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
 IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench campaigns reproduce e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
-.PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs test-logic test-long long-labs
+.PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
@@ -92,12 +97,12 @@ soak: setup
 	@$(VENV)/bin/python -m tests.soak $(MINUTES)
 
 # Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
-# files that take a machine as it is. What `make test` tries in a guest is not repeated; what is no use of labs is in `make test-long`.
+# files that take a machine as it is. What is no use of labs is in `make test-long`.
 guest-test: setup $(GUEST)
 	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings
 
 guest-labs:
-	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone"
+	$(IN_GUESTS) tests/guest/test_first_use.py tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone"
 
 guest-surroundings:
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
@@ -117,19 +122,19 @@ fresh-package: setup
 	    "set -ex; echo 'APT::Get::Assume-Yes \"1\";' >/etc/apt/apt.conf.d/yes; export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; \
 	    $$(sed -n '/apt-get install pipx/,/netboxit run/s/^ *sudo //p' README.md) || test \$$? = 3"
 
-test: setup $(GUEST)
+test: setup
 	ctest --test-dir build --output-on-failure
-	@# Labs mostly wait, for real time to pass; meanwhile everything else has what they leave of the cores.
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) --no-print-directory --jobs=2 --keep-going test-labs test-logic; \
-	else echo "not root: tests that build labs are left out"; $(MAKE) --no-print-directory test-logic; fi
+	@# Labs mostly wait, for real time to pass; meanwhile everything else, in two halves, has what they leave of the cores.
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) --no-print-directory --jobs=3 --keep-going test-labs $(HALVES); \
+	else echo "not root: tests that build labs are left out"; $(MAKE) --no-print-directory --jobs=2 --keep-going $(HALVES); fi
 
 test-labs:
 	$(VENV)/bin/pytest -m "lab and not patient and not long"
 
-# What failed is told when all of them are through; the other tests' words come in between.
-test-logic:
-	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" >build/test-logic.log 2>&1 || { cat build/test-logic.log; exit 1; }
-	@tail -n 1 build/test-logic.log
+# What failed is told when all of a half are through; the other tests' words come in between.
+test-whole test-parts: test-%:
+	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" $(TESTED_$*) >build/test-$*.log 2>&1 || { cat build/test-$*.log; exit 1; }
+	@tail -n 1 build/test-$*.log
 
 # Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin.
 test-long: setup $(GUEST)

@@ -75,6 +75,7 @@ def same(one: Path, other: Path) -> None:
             assert (one / "runs" / row["name"] / table).read_bytes() == (other / "runs" / row["name"] / table).read_bytes()
 
 
+@pytest.mark.long
 def test_killed_twice_it_has_the_same_runs_to_the_bit(file: Path, alone: Path) -> None:
     folder = campaign_folder(file.parent / "often", "killed")
     for least in (1, 3):

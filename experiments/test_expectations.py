@@ -35,6 +35,7 @@ def test_e4_loads(tmp_path: Path) -> None:
     as_known(e4.expectations_of_loads(in_virtual_time(variant("e4", tmp_path, "e4", shorter)), "virtual time"))
 
 
+@pytest.mark.long
 def test_e4_distances() -> None:
     distances = (10, 20, 35, 40, 50, 55, 60, 70, 80, 90)
     as_known(e4.expectations_of_distances(e4.Sweep(distances, e4.sweep_distances(distances, seconds=1.0))))
@@ -51,6 +52,7 @@ def test_e5_segments_alone() -> None:
     as_known(e5.expectations_alone({segment.netbox: e5.alone(segment, seconds=2.0) for segment in e5.SEGMENTS}))
 
 
+@pytest.mark.long
 def test_e6_stages() -> None:
     as_known(e6.expectations_of(e6.carry(in_virtual_time, seconds=20.0), "virtual time"))
 

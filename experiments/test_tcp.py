@@ -38,6 +38,7 @@ def test_every_variant_has_every_rate_loss_and_repetition() -> None:
     assert {series.variant for series in tcp.all_series("virtual")} == {"linux-reno", "cubic", "bbr"}
 
 
+@pytest.mark.long
 def test_a_series_is_a_run_of_a_transfer_for_each_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     """No transfer carries more than 1448 bytes in frames of 1514, and a queue of a round trip holds no frame for longer."""
     monkeypatch.setattr(tcp, "DURATION_S", 10)

@@ -42,7 +42,7 @@ def flows(folder: Path, queue: str) -> dict[str, Any]:
     return {flow["name"]: flow for flow in metrics(results)["flows"]}
 
 
-@pytest.mark.parametrize("discipline", ["wf2q+", "scfq"])
+@pytest.mark.parametrize("discipline", ["wf2q+", pytest.param("scfq", marks=pytest.mark.long)])
 def test_voice_with_a_weight_waits_for_a_packet_and_without_for_the_queue(discipline: str, tmp_path: Path) -> None:
     """Parekh and Gallager's bound, and a packet: voice has half of the rate, and sends a twelfth of it."""
     without = flows(tmp_path, "{discipline: fifo, buffer: 500 ms}")

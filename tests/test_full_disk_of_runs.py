@@ -45,6 +45,7 @@ _TABLES = {"frames.parquet", "series.parquet", "flows.parquet", "measures.parque
 _WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "unit", "rooms"),
     [

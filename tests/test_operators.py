@@ -22,7 +22,7 @@ from tests.member_hosts import MemberHosts, run_in_member_hosts
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.patient,
+    pytest.mark.long,
     pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not installed"),
 ]
 

@@ -63,6 +63,7 @@ def test_the_lab_comes_up_and_status_says_who_has_no_link(
     assert "no link: walker (not associated)" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.long
 def test_a_run_begins_and_the_verdict_says_when_it_got_its_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
     (file := tmp_path / "walk.yaml").write_text(NETWORK)

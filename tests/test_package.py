@@ -55,9 +55,10 @@ def environment(wheel: Path) -> Iterator[Path]:
 
 
 def call(environment: Path, words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """The command of the environment, called in a folder that has nothing of NetBoxIT."""
+    """The command of the environment, called in a folder that has nothing of NetBoxIT. Its labs are on record there."""
     command = [str(environment / "bin/netboxit"), *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=200)
+    kept = {**os.environ, "NETBOXIT_STATE": str(folder / "state")}
+    return subprocess.run(command, cwd=folder, env=kept, capture_output=True, text=True, check=False, timeout=200)
 
 
 def test_it_has_every_file_that_git_knows_of_its_folders_and_no_other(wheel: Path) -> None:
@@ -111,6 +112,7 @@ def test_without_an_environment_it_says_what_to_do(wheel: Path, tmp_path: Path) 
 
 
 @pytest.mark.lab
+@pytest.mark.long
 def test_it_runs_a_lab_with_a_call(environment: Path, tmp_path: Path) -> None:
     """Netboxes, a Click router, and what measures speech in a sandbox are found in the environment alone."""
     shutil.copy(CHECKOUT / "topologies/emergency.yaml", tmp_path)
@@ -121,6 +123,7 @@ def test_it_runs_a_lab_with_a_call(environment: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.long
 @pytest.mark.parametrize("topology", ["switch.yaml", "chain.yaml"])
 def test_its_switches_and_routers_come_up(environment: Path, tmp_path: Path, topology: str) -> None:
     up = call(environment, ["up", str(CHECKOUT / "topologies" / topology), "--name", "packaged"], tmp_path)

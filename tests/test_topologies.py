@@ -102,6 +102,7 @@ def test_players_of_the_streaming_example_get_their_video_in_virtual_time(tmp_pa
     assert all(flow["received"] > 0 for flow in flows.values())
 
 
+@pytest.mark.long
 def test_speech_of_the_web_example_waits_for_pages_only_without_priority(tmp_path: Path) -> None:
     """At 1 Mbit/s a frame of 1500 bytes takes 12 ms. With priority speech waits for those being sent (regression: two)."""
     text = (FOLDER / "web.yaml").read_text()

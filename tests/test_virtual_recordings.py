@@ -49,7 +49,9 @@ def packets(capture: Path, source: str) -> list[tuple[float, int, int, bool]]:
     ]
 
 
-@pytest.mark.parametrize(("text", "kind"), [(CALL, "pcap"), (CAMERA, "nsecpcap")], ids=["call", "camera"])
+@pytest.mark.parametrize(
+    ("text", "kind"), [(CALL, "pcap"), pytest.param(CAMERA, "nsecpcap", marks=pytest.mark.long)], ids=["call", "camera"]
+)
 def test_what_was_recorded_is_sent_again(text: str, kind: str, tmp_path: Path) -> None:
     first, again = tmp_path / "first", tmp_path / "again"
     assert virtually(written(tmp_path, text), first).returncode == 0

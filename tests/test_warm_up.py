@@ -93,6 +93,7 @@ def test_a_queue_that_filled_in_the_warm_up_is_empty_in_the_figures(results: Pat
     assert counted["segment"]["stations"]["a"]["queue"]["length"]["mean"] > 1
 
 
+@pytest.mark.long
 def test_a_report_and_a_repetition_cut_the_same(results: Path) -> None:
     run = (results / "latest").resolve()
     before = metrics(run)
@@ -112,6 +113,7 @@ def test_a_warm_up_that_leaves_nothing_is_refused_before_anything_is_written(
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.long
 def test_a_campaign_cuts_it_off_each_run_and_says_so(network: Path) -> None:
     file = network.with_name("campaign.yaml")
     file.write_text(CAMPAIGN)

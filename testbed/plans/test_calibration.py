@@ -132,6 +132,7 @@ def test_an_earlier_figure_stays_where_this_time_it_failed() -> None:
     assert now.completed_by(other) == now
 
 
+@pytest.mark.long
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left")
 def test_frames_cost_a_netbox_and_its_ports_time_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

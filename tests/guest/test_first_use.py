@@ -7,7 +7,7 @@ import pytest
 
 from tests.guest.machine import Guest
 
-pytestmark = [pytest.mark.lab, pytest.mark.patient]
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
