@@ -2,6 +2,7 @@
 #pragma once
 
 #include "discipline.h"
+#include "line.h"
 
 #include <array>
 
@@ -97,8 +98,9 @@ class DualPi2 : public Discipline
     MarkCallback m_mark;
     double m_integral;     ///< Hz: alpha
     double m_proportional; ///< Hz: beta
-    Side m_l4s;
-    Side m_classic;
+    WaitingPool m_pool;
+    Side m_l4s{Line(m_pool)};
+    Side m_classic{Line(m_pool)};
     double m_credit{0}; ///< bytes; above 0 it is the classic queue's turn
     std::int64_t m_nextUpdate{-1};
     double m_earlierDelay{0}; ///< at the latest update, s

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "discipline.h"
+#include "line.h"
 
 namespace netboxit::queueing
 {
@@ -48,7 +49,8 @@ class Fifo : public Discipline
   private:
     Room m_room;
     DropCallback m_dropped;
-    Line m_line;
+    WaitingPool m_pool;
+    Line m_line{m_pool};
 };
 
 } // namespace netboxit::queueing

@@ -6,7 +6,7 @@ namespace netboxit::queueing
 
 FqCodel::FqCodel(
     Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped, MarkCallback mark)
-    : m_room(room), m_quantum(quantum), m_dropped(std::move(dropped)), m_mark(std::move(mark)), m_flows(flows, Flow{{}, law})
+    : m_room(room), m_quantum(quantum), m_dropped(std::move(dropped)), m_mark(std::move(mark)), m_flows(flows, Flow{Line(m_pool), law})
 {
 }
 

@@ -51,6 +51,7 @@ class FqCodel : public Discipline
     std::uint32_t m_quantum;
     DropCallback m_dropped;
     MarkCallback m_mark;
+    WaitingPool m_pool;
     std::vector<Flow> m_flows;
     std::deque<std::uint32_t> m_new;
     std::deque<std::uint32_t> m_old;

@@ -12,20 +12,19 @@ class LineLengths
   public:
     explicit LineLengths(std::size_t lines);
 
-    /// A packet more.
-    void Grow(LineId line);
-    /// A packet less.
-    void Shrink(LineId line);
+    /// A packet more: it has so many now.
+    void Grow(LineId line, std::size_t length);
+    /// A packet less: it has so many now.
+    void Shrink(LineId line, std::size_t length);
     /// The longest, of equals the one that is so for the longest time. One has something.
     LineId Longest() const;
 
   private:
-    void Move(LineId line, std::uint32_t length);
+    void Move(LineId line, std::size_t before, std::size_t length);
 
-    std::vector<std::uint32_t> m_lengths; ///< by line
     LineNeighbours m_neighbours;
     std::vector<LineList> m_ofLength;
-    std::uint32_t m_most{0};
+    std::size_t m_most{0};
 };
 
 } // namespace netboxit::queueing

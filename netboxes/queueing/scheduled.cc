@@ -5,7 +5,7 @@ namespace netboxit::queueing
 {
 
 Scheduled::Scheduled(Room room, std::size_t lines, std::unique_ptr<Scheduler> scheduler, DropCallback dropped)
-    : m_room(room), m_scheduler(std::move(scheduler)), m_dropped(std::move(dropped)), m_lines(lines), m_lengths(lines)
+    : m_room(room), m_scheduler(std::move(scheduler)), m_dropped(std::move(dropped)), m_lines(lines, Line(m_pool)), m_lengths(lines)
 {
 }
 
@@ -15,7 +15,7 @@ void Scheduled::Enqueue(const Waiting& frame, std::int64_t, double rate)
     auto& line = m_lines[number];
     const bool begins = line.IsEmpty();
     line.Push(frame);
-    m_lengths.Grow(number);
+    m_lengths.Grow(number, line.Packets());
     ++m_packets;
     m_bytes += frame.bytes;
     if (begins)
@@ -57,7 +57,7 @@ std::optional<Waiting> Scheduled::TakeOlder(std::int64_t since)
 Waiting Scheduled::Take(LineId line)
 {
     const auto frame = m_lines[line].Pop();
-    m_lengths.Shrink(line);
+    m_lengths.Shrink(line, m_lines[line].Packets());
     --m_packets;
     m_bytes -= frame.bytes;
     return frame;
@@ -76,7 +76,7 @@ std::uint32_t Scheduled::FirstBytesOf(LineId line) const
 void Scheduled::DropNewest(LineId line)
 {
     const auto frame = m_lines[line].PopNewest();
-    m_lengths.Shrink(line);
+    m_lengths.Shrink(line, m_lines[line].Packets());
     --m_packets;
     m_bytes -= frame.bytes;
     if (m_lines[line].IsEmpty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "discipline.h"
+#include "line.h"
 #include "line_lengths.h"
 
 namespace netboxit::queueing
@@ -42,6 +43,7 @@ class Scheduled : public Discipline
     Room m_room;
     std::unique_ptr<Scheduler> m_scheduler;
     DropCallback m_dropped;
+    WaitingPool m_pool;
     std::vector<Line> m_lines;
     LineLengths m_lengths;
     std::size_t m_packets{0};
