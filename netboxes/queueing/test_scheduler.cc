@@ -2,6 +2,7 @@
 #include "drr.h"
 #include "qfq.h"
 #include "scfq.h"
+#include "w2f2q.h"
 #include "wf2q_plus.h"
 
 #include <gtest/gtest.h>
@@ -43,6 +44,9 @@ const std::vector<Kind> KINDS{
      [](double weight, double sum, double, double lines) { return 1 + weight / sum * (lines - 1) + 1; }},
     {"wf2q+",
      [](const Weights& weights) { return std::make_unique<Wf2qPlus>(weights); },
+     [](double, double, double, double) { return 1.0 + 1e-6; }},
+    {"w2f2q",
+     [](const Weights& weights) { return std::make_unique<W2f2q>(weights, [](LineId) { return 0.0; }, 0.2); },
      [](double, double, double, double) { return 1.0 + 1e-6; }},
     {"qfq",
      [](const Weights& weights) { return std::make_unique<Qfq>(weights, LONGEST, 1); },
@@ -239,6 +243,69 @@ TEST_P(SchedulerTest, AFlowThatBeginsWaitsForNoOldDebtsOfOthers)
         first += lines.Send().first == 0 ? 1 : 0;
     }
     EXPECT_NEAR(first, 50, 9);
+}
+
+namespace
+{
+
+/// How many of so many packets each line sends while all always have something.
+std::vector<int> SentOf(Lines& lines, std::size_t count, int packets)
+{
+    std::vector<int> sent(count, 0);
+    for (int packet = 0; packet < packets; ++packet)
+    {
+        for (LineId line = 0; line < count; ++line)
+        {
+            while (lines.Waits(line) < 2)
+            {
+                lines.Put(line, LONGEST);
+            }
+        }
+        ++sent[lines.Send().first];
+    }
+    return sent;
+}
+
+} // namespace
+
+TEST(W2f2q, GivesNothingToBadChannelsWhileOthersHaveSomething)
+{
+    const std::vector<double> losses{0.2, 0.21, 0.0, 1.0};
+    Lines lines(std::make_unique<W2f2q>(Weights{3, 100, 1, 7}, [&losses](LineId line) { return losses[line]; }, 0.2), 4);
+    EXPECT_EQ(SentOf(lines, 4, 400), (std::vector{300, 0, 100, 0}));
+    // What is left of the good ones goes first.
+    while (lines.Waits(0) + lines.Waits(2) > 0)
+    {
+        EXPECT_EQ(lines.Send().first % 2, 0u);
+    }
+    // Then the bad ones send, by their weights.
+    for (int packet = 0; packet < 200; ++packet)
+    {
+        lines.Put(1, LONGEST);
+        lines.Put(3, LONGEST);
+    }
+    std::vector<int> sent(4, 0);
+    for (int packet = 0; packet < 107; ++packet)
+    {
+        ++sent[lines.Send().first];
+    }
+    EXPECT_NEAR(sent[1], 100, 1);
+    EXPECT_NEAR(sent[3], 7, 1);
+}
+
+TEST(W2f2q, FollowsChannelsThatChange)
+{
+    std::vector<double> losses{0.0, 0.0};
+    Lines lines(std::make_unique<W2f2q>(Weights{1, 1}, [&losses](LineId line) { return losses[line]; }, 0.2), 2);
+    EXPECT_EQ(SentOf(lines, 2, 100), (std::vector{50, 50}));
+    losses[0] = 1;
+    // The packet that was chosen before goes still.
+    EXPECT_LE(SentOf(lines, 2, 100)[0], 1);
+    losses = {0, 1};
+    EXPECT_LE(SentOf(lines, 2, 100)[1], 1);
+    losses = {0, 0};
+    // No line has a debt of the time in which its channel was bad.
+    EXPECT_NEAR(SentOf(lines, 2, 100)[0], 50, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds,

@@ -15,7 +15,10 @@ namespace netboxit::queueing::tempest
 namespace
 {
 
-constexpr std::array SCHEDULERS{"fifo", "drr", "scfq", "wf2q+", "qfq", "qfq+"};
+/// Of a single scheduler, and of flows before another one.
+const std::vector<std::string> WIRED{"fifo", "drr", "scfq", "wf2q+", "qfq", "qfq+"};
+/// Those that know of channels.
+const std::vector<std::string> INTEGRATED{"w2f2q"};
 /// More would not fit into the memory of a workstation.
 constexpr std::uint64_t MOST_FLOWS = 1'000'000;
 constexpr std::uint64_t MOST_WAITING = 100'000'000;
@@ -90,18 +93,39 @@ std::uint64_t BacklogOf(const std::string& option, const std::string& text, std:
     return packets;
 }
 
-std::string SchedulerOf(const std::string& option, const std::string& name)
+std::string SchedulerOf(const std::string& option, const std::string& name, const std::vector<std::string>& schedulers)
 {
-    if (std::ranges::find(SCHEDULERS, name) == SCHEDULERS.end())
+    if (std::ranges::find(schedulers, name) == schedulers.end())
     {
         std::string known;
-        for (const auto* const each : SCHEDULERS)
+        for (const auto& each : schedulers)
         {
-            known += std::string(" ") + each;
+            known += " " + each;
         }
         throw BadOption(option + ": there is no scheduler \"" + name + "\"; there are" + known);
     }
     return name;
+}
+
+/// "two-state:GOOD:BAD:DWELL": channels that change. Nothing else: they do not.
+TwoStates StatesOf(const std::string& text)
+{
+    const std::string option = "-ploss";
+    const auto parts = Split(text, ":");
+    if (parts.front() != "two-state")
+    {
+        return {};
+    }
+    if (parts.size() != 4)
+    {
+        throw BadOption(option + ": \"" + text + "\"; write two-state:GOOD:BAD:DWELL, as two-state:0.01:0.9:50");
+    }
+    const TwoStates states{NumberOf(option, parts[1], 0.0, 1.0), NumberOf(option, parts[2], 0.0, 1.0), NumberOf(option, parts[3], 1.0, 1e9)};
+    if (states.good >= states.bad)
+    {
+        throw BadOption(option + ": \"" + text + "\" loses no less in its good state than in its bad one");
+    }
+    return states;
 }
 
 /// "0.5:0.1", a loss for each station; or "log:1:0.0001" and "linear:1:0.0001", from that of the first to that of the last one.
@@ -115,7 +139,7 @@ std::vector<double> LossesOf(const std::string& text, std::size_t stations)
         if (parts.size() != stations)
         {
             throw BadOption(option + ": " + std::to_string(parts.size()) + " losses for " + std::to_string(stations) +
-                            " stations; write one for each, or linear:FIRST:LAST, or log:FIRST:LAST");
+                            " stations; write one for each, or linear:FIRST:LAST, log:FIRST:LAST or two-state:GOOD:BAD:DWELL");
         }
         std::vector<double> losses;
         std::ranges::transform(parts, std::back_inserter(losses), [&](const auto& part) { return NumberOf(option, part, 0.0, 1.0); });
@@ -162,8 +186,9 @@ class Words
   public:
     explicit Words(const std::vector<std::string>& words)
     {
-        static const std::array known{"-n",     "-qmin",     "-qmax",        "-len",  "-burst", "-qsing", "-mode", "-alg", "-qos",   "-mac",
-                                      "-flows", "-flowsets", "-flowsmac", "-qmac", "-wdistr", "-ploss", "-rate", "-seed"};
+        static const std::array known{"-n",        "-qmin",       "-qmax",        "-len",  "-burst",   "-qsing", "-mode", "-alg",  "-qos",  "-mac",
+                                      "-flows",    "-flowsets",   "-flowsmac",    "-qmac", "-wdistr", "-ploss", "-rate", "-seed",
+                                      "-flowsetsmac", "-intgr_th"};
         for (std::size_t at = 0; at < words.size(); at += 2)
         {
             if (std::ranges::find(known, words[at]) == known.end())
@@ -196,9 +221,51 @@ class Words
         throw BadOption(option + " is missing");
     }
 
+    void Refuse(const std::vector<std::string>& options, const std::string& whose) const
+    {
+        for (const auto& option : options)
+        {
+            if (Said(option))
+            {
+                throw BadOption(option + " is for " + whose);
+            }
+        }
+    }
+
   private:
     std::map<std::string, std::string> m_said;
 };
+
+/// Their channels, and which of these are bad: those of a success in thousandths, as the analogical weight is, below -intgr_th. The
+/// default is 80 %, above which a station is good (Grazia, 4.2.3.3).
+void AddStations(Options& options, const Words& words, std::size_t stations)
+{
+    const auto said = words.Said("-ploss").value_or("linear:0:0");
+    options.states = StatesOf(said);
+    const double mean = (options.states.good + options.states.bad) / 2;
+    options.losses = options.states.dwell > 0 ? std::vector<double>(stations, mean) : LossesOf(said, stations);
+    options.mostLoss = (1000 - NumberOf("-intgr_th", words.Said("-intgr_th").value_or("800"), 0.0, 1000.0)) / 1000;
+}
+
+/// Stations that have weights: these are said, or follow from the losses.
+void AddWeighedStations(Options& options, const Words& words)
+{
+    const auto stations = words.Said("-flowsmac"), sets = words.Said("-flowsetsmac");
+    if (stations.has_value() == sets.has_value())
+    {
+        throw BadOption("say how many stations there are: -flowsmac NUMBER or -flowsetsmac WEIGHT::NUMBER,…");
+    }
+    if (sets)
+    {
+        words.Refuse({"-wdistr"}, "-flowsmac; -flowsetsmac has weights");
+        options.stationWeights = SetsOf("-flowsetsmac", *sets);
+        AddStations(options, words, options.stationWeights.size());
+        return;
+    }
+    AddStations(options, words, CountOf("-flowsmac", *stations, MOST_FLOWS));
+    const auto policy = NumberOf<unsigned>("-wdistr", words.Said("-wdistr").value_or("3"), 0, 3);
+    options.stationWeights = WeightsOf(static_cast<WeightPolicy>(policy), options.losses);
+}
 
 } // namespace
 
@@ -227,32 +294,36 @@ Options ParseOptions(const std::vector<std::string>& said)
     const auto mode = words.Needed("-mode");
     if (mode == "single")
     {
-        for (const auto* const option : {"-qos", "-mac", "-flowsmac", "-qmac", "-wdistr", "-ploss"})
-        {
-            if (words.Said(option))
-            {
-                throw BadOption(std::string(option) + " is for -mode double");
-            }
-        }
-        options.scheduler = SchedulerOf("-alg", words.Needed("-alg"));
+        words.Refuse({"-qos", "-mac", "-qmac", "-wdistr", "-flowsetsmac"}, "-mode double");
+        words.Refuse({"-flowsmac", "-ploss", "-intgr_th"}, "-mode integrated and -mode double");
+        options.scheduler = SchedulerOf("-alg", words.Needed("-alg"), WIRED);
+    }
+    else if (mode == "integrated")
+    {
+        words.Refuse({"-qos", "-mac", "-qmac", "-wdistr", "-flowsetsmac"}, "-mode double");
+        options.scheduler = SchedulerOf("-alg", words.Needed("-alg"), INTEGRATED);
+        AddStations(options, words, CountOf("-flowsmac", words.Needed("-flowsmac"), MOST_FLOWS));
     }
     else if (mode == "double")
     {
         if (words.Said("-alg"))
         {
-            throw BadOption("-alg is for -mode single; say -qos and -mac");
+            throw BadOption("-alg is for -mode single and -mode integrated; say -qos and -mac");
         }
-        options.scheduler = SchedulerOf("-qos", words.Needed("-qos"));
-        options.below = SchedulerOf("-mac", words.Needed("-mac"));
-        const auto stations = CountOf("-flowsmac", words.Needed("-flowsmac"), MOST_FLOWS);
+        options.scheduler = SchedulerOf("-qos", words.Needed("-qos"), WIRED);
+        auto below = WIRED;
+        below.insert(below.end(), INTEGRATED.begin(), INTEGRATED.end());
+        options.below = SchedulerOf("-mac", words.Needed("-mac"), below);
         options.prefetched = NumberOf<std::uint64_t>("-qmac", words.Needed("-qmac"), 0, MOST_WAITING);
-        options.losses = LossesOf(words.Said("-ploss").value_or("linear:0:0"), stations);
-        const auto policy = NumberOf<unsigned>("-wdistr", words.Said("-wdistr").value_or("3"), 0, 3);
-        options.stationWeights = WeightsOf(static_cast<WeightPolicy>(policy), options.losses);
+        AddWeighedStations(options, words);
+        if (options.below != "w2f2q")
+        {
+            words.Refuse({"-intgr_th"}, "w2f2q");
+        }
     }
     else
     {
-        throw BadOption("-mode: \"" + mode + "\"; there are single and double");
+        throw BadOption("-mode: \"" + mode + "\"; there are single, integrated and double");
     }
     return options;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../scheduler.h"
+#include "channels.h"
 
 #include <stdexcept>
 #include <string>
@@ -37,8 +37,10 @@ struct Options
     std::string scheduler;      ///< of flows
     std::string below;          ///< of stations; empty: there is one scheduler alone
     Weights weights;            ///< by flow
-    Weights stationWeights;     ///< by station
-    std::vector<double> losses; ///< by station, as a share
+    Weights stationWeights;     ///< by station, for a scheduler of theirs
+    std::vector<double> losses; ///< by station, as a share; of channels that change the mean. None: nobody knows of stations
+    TwoStates states;           ///< of channels that change
+    double mostLoss{0};         ///< a channel that loses more is bad
     std::uint64_t prefetched{0}; ///< packets
     double rate{54e6};          ///< bit/s
     unsigned seed{1};

@@ -38,6 +38,7 @@ std::string Fault(const std::string& line)
 }
 
 const std::string SINGLE = "-n 10k -qmin 0 -qmax 30n -mode single -alg drr ";
+const std::string INTEGRATED = "-n 10 -qmin 0 -qmax 30 -flows 4 -mode integrated -alg w2f2q -flowsmac 4 ";
 const std::string DOUBLE = "-n 10 -qmin 0 -qmax 30 -flows 4 -mode double -qos qfq+ -mac drr -qmac 5 -flowsmac 4 ";
 
 } // namespace
@@ -63,6 +64,26 @@ TEST(Options, WeightsOfStationsFollowFromTheirLosses)
     EXPECT_EQ(Parsed(DOUBLE + "-ploss linear:1:0.25").losses, (std::vector{1.0, 0.75, 0.5, 0.25}));
 }
 
+TEST(Options, WeightsOfStationsMayBeSaid)
+{
+    const std::string sets = "-n 10 -qmin 0 -qmax 30 -flows 4 -mode double -qos qfq+ -mac drr -qmac 5 -flowsetsmac 7::2,::1 ";
+    EXPECT_EQ(Parsed(sets).stationWeights, (Weights{7, 7, 1}));
+    EXPECT_EQ(Parsed(sets).losses, (std::vector{0.0, 0.0, 0.0}));
+    EXPECT_EQ(Fault(sets + "-wdistr 2"), "-wdistr is for -flowsmac; -flowsetsmac has weights");
+    EXPECT_EQ(Fault(sets + "-flowsmac 3"), "say how many stations there are: -flowsmac NUMBER or -flowsetsmac WEIGHT::NUMBER,…");
+}
+
+TEST(Options, OfTheIntegratedModeSayWhichChannelsAreBad)
+{
+    // Grazia, 4.2.3.3: a station is good up to 20 % of loss; 4.3.2.6: its weight is a success in thousandths.
+    EXPECT_EQ(Parsed(INTEGRATED + "-ploss 0.1:0.2:0.3:1").mostLoss, 0.2);
+    EXPECT_EQ(Parsed(INTEGRATED + "-intgr_th 250").mostLoss, 0.75);
+    const auto changing = Parsed(INTEGRATED + "-ploss two-state:0.25:0.75:50");
+    EXPECT_EQ(changing.losses, std::vector<double>(4, 0.5));
+    EXPECT_EQ(changing.states.dwell, 50);
+    EXPECT_FALSE(Parsed(INTEGRATED + "-ploss log:1:0.1").states.dwell > 0);
+}
+
 TEST(Options, ThatAreWrongAreToldWithARemedy)
 {
     EXPECT_EQ(Fault(SINGLE), "say how many flows there are: -flows NUMBER or -flowsets WEIGHT::NUMBER,…");
@@ -79,6 +100,17 @@ TEST(Options, ThatAreWrongAreToldWithARemedy)
     EXPECT_EQ(Fault("-n 10 -qmin 0 -qmax 30 -flows 1 -mode single -alg htb"),
               "-alg: there is no scheduler \"htb\"; there are fifo drr scfq wf2q+ qfq qfq+");
     EXPECT_EQ(Fault(DOUBLE + "-ploss 0.1:0.2"),
-              "-ploss: 2 losses for 4 stations; write one for each, or linear:FIRST:LAST, or log:FIRST:LAST");
+              "-ploss: 2 losses for 4 stations; write one for each, or linear:FIRST:LAST, log:FIRST:LAST or two-state:GOOD:BAD:DWELL");
     EXPECT_EQ(Fault(DOUBLE + "-ploss log:0:1"), "-ploss: \"0\" is no number from 1e-12 to 1");
+    EXPECT_EQ(Fault(DOUBLE + "-ploss two-state:0.5:0.5:9"), "-ploss: \"two-state:0.5:0.5:9\" loses no less in its good state than in its bad one");
+    EXPECT_EQ(Fault(DOUBLE + "-ploss two-state:0.5"),
+              "-ploss: \"two-state:0.5\"; write two-state:GOOD:BAD:DWELL, as two-state:0.01:0.9:50");
+    EXPECT_EQ(Fault(DOUBLE + "-intgr_th 800"), "-intgr_th is for w2f2q");
+    EXPECT_EQ(Fault(DOUBLE + "-alg drr"), "-alg is for -mode single and -mode integrated; say -qos and -mac");
+    EXPECT_EQ(Fault(INTEGRATED + "-wdistr 1"), "-wdistr is for -mode double");
+    EXPECT_EQ(Fault(INTEGRATED + "-intgr_th 1001"), "-intgr_th: \"1001\" is no number from 0 to 1000");
+    EXPECT_EQ(Fault("-n 10 -qmin 0 -qmax 30 -flows 1 -mode integrated -alg wf2q+ -flowsmac 1"),
+              "-alg: there is no scheduler \"wf2q+\"; there are w2f2q");
+    EXPECT_EQ(Fault(SINGLE + "-flows 3 -ploss 0.1"), "-ploss is for -mode integrated and -mode double");
+    EXPECT_EQ(Fault("-n 10 -qmin 0 -qmax 30 -flows 1 -mode triple"), "-mode: \"triple\"; there are single, integrated and double");
 }

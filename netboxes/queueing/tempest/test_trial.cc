@@ -88,6 +88,50 @@ TEST(Trial, WithoutPrefetchedPacketsTwoSchedulersAreTheFirstOneAlone)
     EXPECT_NE(told.at("weights"), Try(twice).at("weights"));
 }
 
+TEST(Trial, IntegratedItSendsToGoodStationsWhileTheyHaveSomething)
+{
+    // Refilled, so that there is always something for good ones: twenty stations that lose 0 to 1; the good ones lose 0.1 on average.
+    auto options = Services("w2f2q");
+    options.leastTotal = 280;
+    options.burst = 0;
+    for (int station = 0; station < 20; ++station)
+    {
+        options.losses.push_back(station / 19.0);
+    }
+    options.mostLoss = 0.2;
+    const auto told = Try(options);
+    std::uint64_t bad = 0;
+    for (const auto& station : told.at("stations"))
+    {
+        bad += station.at("loss") > 0.2 ? station.at("packets").get<std::uint64_t>() : 0;
+    }
+    // At the end of the trial all that waits goes.
+    EXPECT_LE(bad, 300u);
+    EXPECT_NEAR(told.at("throughput").get<double>(), (1 + 18 / 19.0 + 17 / 19.0 + 16 / 19.0) / 4, 0.01);
+    // Emptied each time, nothing is chosen: as many are sent to each as came.
+    options.leastTotal = 0;
+    EXPECT_NEAR(Try(options).at("throughput").get<double>(), 0.5, 0.01);
+}
+
+TEST(Trial, ChannelsThatChangeAreUsedWhileTheyAreGood)
+{
+    auto options = Services("wf2q+");
+    options.below = "w2f2q";
+    options.prefetched = 100;
+    options.burst = 0;
+    options.leastTotal = 280;
+    options.losses.assign(20, 0.5);
+    options.states = {0.0, 1.0, 50};
+    options.stationWeights.assign(20, 1);
+    options.mostLoss = 0.2;
+    const double chosen = Try(options).at("throughput");
+    options.below = "fifo";
+    const double blind = Try(options).at("throughput");
+    // Half of the time each channel is good: who does not know when loses a half.
+    EXPECT_NEAR(blind, 0.5, 0.05);
+    EXPECT_GT(chosen, 0.8);
+}
+
 TEST(Trial, APhaseEndsWhereAFlowHasTooFew)
 {
     auto options = Services("drr");

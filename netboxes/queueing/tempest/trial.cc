@@ -5,6 +5,7 @@
 #include "../fifo.h"
 #include "../make_scheduler.h"
 #include "../scheduled.h"
+#include "../w2f2q.h"
 #include "arrivals.h"
 #include "guarantees.h"
 #include "instruction_counter.h"
@@ -18,26 +19,30 @@ namespace netboxit::queueing::tempest
 namespace
 {
 
-std::unique_ptr<Discipline> Made(const std::string& name, const Weights& weights, std::uint32_t length)
+std::unique_ptr<Discipline> Made(
+    const std::string& name, const Weights& weights, std::uint32_t length, const Channels& channels, double mostLoss)
 {
     const auto dropped = [](const Waiting&, Loss) { throw std::logic_error("a queue without a limit dropped a packet"); };
     if (name == "fifo")
     {
         return std::make_unique<Fifo>(Room(), dropped);
     }
-    return std::make_unique<Scheduled>(Room(), weights.size(), MakeScheduler(name, weights, length), dropped);
+    // A line of stations is one of them; of flows it is of the station of its flow.
+    const auto loss = [&channels](LineId line) { return channels.Loss(line % channels.Stations()); };
+    auto scheduler = name == "w2f2q" ? std::make_unique<W2f2q>(weights, loss, mostLoss) : MakeScheduler(name, weights, length);
+    return std::make_unique<Scheduled>(Room(), weights.size(), std::move(scheduler), dropped);
 }
 
-std::unique_ptr<Discipline> DisciplineOf(const Options& options)
+std::unique_ptr<Discipline> DisciplineOf(const Options& options, const Channels& channels)
 {
-    auto discipline = Made(options.scheduler, options.weights, options.length);
+    auto discipline = Made(options.scheduler, options.weights, options.length, channels, options.mostLoss);
     if (options.below.empty())
     {
         return discipline;
     }
     const auto stations = static_cast<std::uint32_t>(options.stationWeights.size());
     return std::make_unique<Cascade>(std::move(discipline),
-                                     Made(options.below, options.stationWeights, options.length),
+                                     Made(options.below, options.stationWeights, options.length, channels, options.mostLoss),
                                      options.prefetched * options.length,
                                      [stations](Waiting frame)
                                      {
@@ -51,8 +56,8 @@ class Course
 {
   public:
     explicit Course(const Options& options)
-        : m_options(options), m_discipline(DisciplineOf(options)), m_arrivals(options), m_guarantees(options.weights),
-          m_waiting(options.weights.size(), 0)
+        : m_options(options), m_channels(options.losses, options.states, options.seed), m_discipline(DisciplineOf(options, m_channels)),
+          m_arrivals(options), m_guarantees(options.weights), m_waiting(options.weights.size(), 0), m_stations(options.losses.size())
     {
     }
 
@@ -106,10 +111,13 @@ class Course
             {
                 --m_waiting[flow];
                 m_guarantees.Departed(flow);
-                if (!m_options.losses.empty())
+                if (!m_stations.empty())
                 {
-                    m_arrived += 1 - m_options.losses[flow % m_options.losses.size()];
+                    auto& station = m_stations[flow % m_stations.size()];
+                    ++station.sent;
+                    station.arrived += 1 - m_channels.Loss(flow % m_channels.Stations());
                 }
+                m_channels.Step();
             }
             if (until > 0 && m_waiting[m_departures.back()] < m_options.leastOfFlow)
             {
@@ -118,10 +126,11 @@ class Course
         }
     }
 
-    /// A flow may end the phase: how many of it wait has to be known after each packet. To measure the time of each takes longer than it.
+    /// A flow may end the phase, or channels change: how many of it wait, or the time, has to be known after each packet. To measure the time
+    /// of each takes longer than it.
     bool OneByOne() const
     {
-        return m_options.leastOfFlow > 0;
+        return m_options.leastOfFlow > 0 || m_channels.Change();
     }
 
     template <typename Work>
@@ -143,14 +152,15 @@ class Course
                   {"instructions_per_packet",
                    instructions && !OneByOne() ? Json(static_cast<double>(*instructions) / packets) : Json()},
                   {"rfi", m_guarantees.Unfairness() ? Json(*m_guarantees.Unfairness()) : Json()},
-                  {"throughput", m_options.losses.empty() ? Json() : Json(m_arrived / packets)},
-                  {"weights", Json::array()}};
+                  {"throughput", Throughput()},
+                  {"weights", Json::array()},
+                  {"stations", Stations()}};
         std::map<std::uint32_t, std::vector<Guarantees::OfFlow>> byWeight;
         for (LineId flow = 0; flow < m_options.weights.size(); ++flow)
         {
             byWeight[m_options.weights[flow]].push_back(m_guarantees.Flows()[flow]);
         }
-        const double packetMs = 8e3 * m_options.length / m_options.rate;
+        const double packetMs = PacketMs();
         for (const auto& [weight, flows] : byWeight)
         {
             Guarantees::OfFlow of;
@@ -174,15 +184,59 @@ class Course
         return told;
     }
 
+    /// Of the stations together; null where there are none.
+    Json Throughput() const
+    {
+        double sent = 0, arrived = 0;
+        for (const auto& station : m_stations)
+        {
+            sent += static_cast<double>(station.sent);
+            arrived += station.arrived;
+        }
+        return m_stations.empty() ? Json() : Json(arrived / sent);
+    }
+
+    Json Stations() const
+    {
+        auto stations = Json::array();
+        const auto greatest = std::ranges::max(m_options.weights);
+        for (std::size_t number = 0; number < m_stations.size(); ++number)
+        {
+            double late = 0;
+            for (auto flow = number; flow < m_options.weights.size(); flow += m_stations.size())
+            {
+                late = m_options.weights[flow] == greatest ? std::max(late, m_guarantees.Flows()[flow].late) : late;
+            }
+            const auto& station = m_stations[number];
+            stations.push_back({{"loss", m_options.losses[number]},
+                                {"packets", station.sent},
+                                {"throughput", station.sent > 0 ? Json(station.arrived / static_cast<double>(station.sent)) : Json()},
+                                {"t_wfi_ms", late * PacketMs()}});
+        }
+        return stations;
+    }
+
+    double PacketMs() const
+    {
+        return 8e3 * m_options.length / m_options.rate;
+    }
+
+    struct Station
+    {
+        std::uint64_t sent{0}; ///< packets to it
+        double arrived{0};     ///< of them, as expected
+    };
+
     const Options& m_options;
+    Channels m_channels;
     std::unique_ptr<Discipline> m_discipline;
     Arrivals m_arrivals;
     Guarantees m_guarantees;
     InstructionCounter m_instructions;
     std::vector<std::uint32_t> m_waiting; ///< packets, by flow
+    std::vector<Station> m_stations;
     std::vector<LineId> m_departures;
     std::uint64_t m_enqueued{0};
-    double m_arrived{0};
     std::chrono::steady_clock::duration m_took{};
 };
 
