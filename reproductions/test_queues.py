@@ -15,6 +15,7 @@ from reproductions.experiment import Experiment
 from reproductions.queues import QUEUES
 from reproductions.queues.poisson_queue import POISSON_QUEUE
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
+from reproductions.queues.stations import LATENESS, THROUGHPUT
 
 CAMPAIGNS = [one for one in QUEUES.experiments if isinstance(one, CampaignExperiment)]
 
@@ -39,7 +40,7 @@ def test_delays_of_schedulers_come_out_as_published_or_as_is_known(tmp_path: Pat
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("experiment", [POISSON_QUEUE, FAIRNESS], ids=lambda one: one.id)
+@pytest.mark.parametrize("experiment", [POISSON_QUEUE, FAIRNESS, THROUGHPUT, LATENESS], ids=lambda one: one.id)
 def test_experiments_come_out_as_published_or_as_is_known(experiment: Experiment, tmp_path: Path) -> None:
     """A run for each point; what chance decides in single runs has its tolerance in the figure's own."""
     compared = experiment.carry(tmp_path, lambda _: None, few=1)

@@ -3,6 +3,7 @@
 
 from reproductions.queues.poisson_queue import POISSON_QUEUE
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
+from reproductions.queues.stations import COSTS, LATENESS, THROUGHPUT
 from reproductions.queues.wifi_cell import DOWNLOADS
 from reproductions.queues.wifi_gateway import MOSTLY_TRANSFERS, MOSTLY_VOICE
 from reproductions.study import Study
@@ -15,5 +16,5 @@ QUEUES = Study(
         "ppdr": "C. A. Grazia, *Communication Networks for Public Protection and Disaster Relief Systems*, dissertation, "
         "University of Modena and Reggio Emilia",
     },
-    experiments=(POISSON_QUEUE, MOSTLY_TRANSFERS, MOSTLY_VOICE, DOWNLOADS, FAIRNESS, DELAYS),
+    experiments=(POISSON_QUEUE, MOSTLY_TRANSFERS, MOSTLY_VOICE, DOWNLOADS, FAIRNESS, DELAYS, THROUGHPUT, LATENESS, COSTS),
 )

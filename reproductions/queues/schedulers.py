@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
-from contracts.installation import CHECKOUT
 from reproductions.comparison import Comparison, Unit, Within, between, falls, near
-from reproductions.experiment import Compared, Experiment
-from results.intervals import Interval, mean_interval
-from testbed.documents.campaign import CampaignStanding
+from reproductions.queues.bench import BenchExperiment, Trials
+from results.intervals import Interval
 
-_TEMPEST: Final = CHECKOUT / "build/bin/tempest"
 _WEIGHTS: Final = (1, 5, 10, 50, 100, 500, 1000)
 _SCHEDULERS: Final = {"wf2q+": "WF2Q+", "qfq": "QFQ", "qfq+": "QFQ+", "drr": "DRR"}
 _OF_AGGREGATES: Final = (
@@ -30,46 +23,6 @@ _NOT_THE_BOUND: Final = (
 )
 _PACKETS: Final = Unit(" packets", digits=2)
 _MS: Final = Unit(" ms", digits=1)
-
-
-class Trials:
-    """Trials of the bench, each with several seeds."""
-
-    def __init__(self, seeds: int) -> None:
-        self._seeds = seeds
-        self.record: dict[str, list[dict[str, Any]]] = {}
-
-    def worst(self, measure: str, weight: int, *arguments: str) -> Interval:
-        """Of the flows of a weight, over the seeds."""
-        command = " ".join(arguments)
-        if command not in self.record:
-            self.record[command] = [self._trial(seed, arguments) for seed in range(1, self._seeds + 1)]
-        values = [flows[measure] for trial in self.record[command] for flows in trial["weights"] if flows["weight"] == weight]
-        interval = mean_interval(values)
-        assert interval is not None, f"{command} has flows of weight {weight}"
-        return interval
-
-    def _trial(self, seed: int, arguments: Sequence[str]) -> dict[str, Any]:
-        done = subprocess.run([_TEMPEST, *arguments, "-seed", str(seed)], capture_output=True, text=True, check=True)
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
-
-
-@dataclass(frozen=True)
-class BenchExperiment(Experiment):
-    """Trials of the bench: minutes, so that they are made anew each time."""
-
-    compare: Callable[[Trials], Iterator[Comparison]]
-    seeds: int = 5
-    full_seeds: int = 20
-
-    def carry(
-        self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
-    ) -> Compared:
-        seeds = few or (self.full_seeds if full else self.seeds)
-        trials = Trials(seeds)
-        comparisons = list(self.compare(trials))
-        return Compared(f"`tempest`, {seeds} seeds.", comparisons, trials.record)
 
 
 def _fairness(trials: Trials) -> Iterator[Comparison]:
