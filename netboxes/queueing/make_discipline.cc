@@ -19,25 +19,6 @@ namespace netboxit::queueing
 namespace
 {
 
-Room RoomOf(const Json& queue)
-{
-    const auto limit = [&queue](const char* key) { return queue.value(key, Json()); };
-    Room room;
-    if (const auto packets = limit("packets"); !packets.is_null())
-    {
-        room.packets = packets;
-    }
-    if (const auto bytes = limit("bytes"); !bytes.is_null())
-    {
-        room.bytes = bytes;
-    }
-    if (const auto buffer = limit("buffer"); !buffer.is_null())
-    {
-        room.buffer = buffer;
-    }
-    return room;
-}
-
 CodelLaw CodelLawOf(const Json& queue)
 {
     return {std::llround(queue.at("target").get<double>() * 1e9), std::llround(queue.at("interval").get<double>() * 1e9), 1514};
@@ -133,6 +114,25 @@ Made MakeScheduled(const Json& queue, Chance chance, DropCallback dropped, MarkC
 }
 
 } // namespace
+
+Room RoomOf(const Json& queue)
+{
+    const auto limit = [&queue](const char* key) { return queue.value(key, Json()); };
+    Room room;
+    if (const auto packets = limit("packets"); !packets.is_null())
+    {
+        room.packets = packets;
+    }
+    if (const auto bytes = limit("bytes"); !bytes.is_null())
+    {
+        room.bytes = bytes;
+    }
+    if (const auto buffer = limit("buffer"); !buffer.is_null())
+    {
+        room.buffer = buffer;
+    }
+    return room;
+}
 
 bool HasClasses(const Json& queue)
 {

@@ -11,6 +11,12 @@ namespace netboxit::queueing
 /// other. `mark` is asked only where the parameter has `ecn`, and with dualpi2.
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark);
 
+/// Makes a discipline as MakeDiscipline does: a technology's own, where it has disciplines of its own.
+using Maker = std::function<std::unique_ptr<Discipline>(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)>;
+
+/// What a parameter `queue` says of its room.
+Room RoomOf(const Json& queue);
+
 /// Whether a parameter `queue` has lines by traffic class: `lines`, a mapping each with `class`, `weight` and `queue`.
 bool HasClasses(const Json& queue);
 

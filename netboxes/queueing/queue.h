@@ -30,8 +30,8 @@ class Queue
     using MarkItem = std::function<bool(const Item& item)>;
 
     /// `said` is a parameter `queue`, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each other.
-    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark)
-        : m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark))
+    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark, Maker make = MakeDiscipline)
+        : m_make(std::move(make)), m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark))
     {
         Set(said, 0, 0);
     }
@@ -43,7 +43,7 @@ class Queue
     /// no room any more is lost.
     void Set(const Json& said, std::int64_t now, double rate)
     {
-        auto discipline = MakeDiscipline(
+        auto discipline = m_make(
             said,
             m_chance,
             [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); },
@@ -117,6 +117,17 @@ class Queue
     bool LooksIntoFrames() const
     {
         return m_discipline->TellsFlowsApart() || m_discipline->LooksAtEcn();
+    }
+
+    /// Has the discipline do something of its own kind, which may drop what waits: where it is a `Kind`.
+    template <typename Kind, typename Do>
+    void Have(Do act, std::int64_t now)
+    {
+        if (auto* const discipline = dynamic_cast<Kind*>(m_discipline.get()))
+        {
+            act(*discipline);
+            HasLength(now);
+        }
     }
 
     std::size_t Packets() const
@@ -214,6 +225,7 @@ class Queue
         return std::move(m_items[number]);
     }
 
+    Maker m_make;
     Chance m_chance;
     Lost m_lost;
     MarkItem m_mark;
@@ -226,9 +238,9 @@ class Queue
 };
 
 /// Throws OutOfRange where a Queue does: for who makes its queues later.
-inline void CheckQueue(const Json& said)
+inline void CheckQueue(const Json& said, Maker make = MakeDiscipline)
 {
-    Queue<int>(said, {}, {}, {});
+    Queue<int>(said, {}, {}, {}, std::move(make));
 }
 
 } // namespace netboxit::queueing
