@@ -46,5 +46,5 @@ def _parameter(model: type[Technology | StationParameters], name: str, technolog
 
 def _has_queue(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation is Queue or any(_has_queue(field.annotation) for field in annotation.model_fields.values())
+        return issubclass(annotation, Queue) or any(_has_queue(field.annotation) for field in annotation.model_fields.values())
     return any(_has_queue(part) for part in get_args(annotation))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "bearer_queue.h"
 
+#include "make_bearer_discipline.h"
+
 #include "ns3/lte-rlc-am-header.h"
 #include "ns3/lte-rlc-am.h"
 #include "ns3/lte-rlc-header.h"
@@ -49,7 +51,8 @@ BearerQueue::BearerQueue(ns3::LteRlc& rlc,
                                       m_place.traffic.Dropped(*outgoing.carried, m_place.uplink, reason);
                                   }
                               },
-                              [this](const Outgoing& outgoing) { return outgoing.carried && Mark(*outgoing.carried); }),
+                              [this](const Outgoing& outgoing) { return outgoing.carried && Mark(*outgoing.carried); },
+                              MakerOfDisciplines()),
       m_acknowledged(rlc.GetObject<ns3::LteRlcAm>() != nullptr), m_rlc(*rlc.GetLteRlcSapProvider()),
       m_rlcBelow(*rlc.GetLteMacSapUser()), m_mac(mac), m_rate(place.grossRate)
 {
@@ -68,6 +71,16 @@ bool BearerQueue::Mark(const CarrierPacket& packet)
     // A frame has several copies in the downlink: one in the bearers of each UE.
     const auto station = m_place.uplink ? std::nullopt : std::optional(m_place.traffic.Station());
     return m_place.frames.MarkCongestion(packet.slot, station);
+}
+
+queueing::Maker BearerQueue::MakerOfDisciplines()
+{
+    if (m_place.uplink)
+    {
+        return MakerForTerminal();
+    }
+    return MakerForEnodeb({.quality = m_place.quality,
+                           .head = [this] { return m_inRlc.empty() ? std::nullopt : std::optional(m_inRlc.front()); }});
 }
 
 void BearerQueue::Set(const Json& said)
@@ -115,6 +128,7 @@ void BearerQueue::NotifyTxOpportunity(TxOpportunityParameters opportunity)
     const auto header = m_acknowledged ? ACKNOWLEDGED_HEADER : UNACKNOWLEDGED_HEADER;
     m_rate.Serves(opportunity.bytes, Now());
     m_isQuiet = true;
+    m_queue.Have<BearerDiscipline>([](auto& discipline) { discipline.Sends(Now()); }, Now());
     Fill(opportunity.bytes - std::min(opportunity.bytes, header));
     m_isQuiet = false;
     m_rlcBelow.NotifyTxOpportunity(opportunity);
@@ -144,6 +158,7 @@ void BearerQueue::TransmitPdu(TransmitPduParameters parameters)
         m_bytesInRlc -= sent;
         if (first.bytes == 0)
         {
+            m_queue.Have<BearerDiscipline>([&first](auto& discipline) { discipline.Left(first.since, Now()); }, Now());
             m_inRlc.pop_front();
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "bearer_discipline.h"
 #include "carrier_packet.h"
 #include "service_rate.h"
 #include "terminal_traffic.h"
@@ -39,6 +40,7 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
         double grossRate{}; ///< bit/s, of the cell in this direction
         TerminalTraffic& traffic;
         Frames& frames;
+        std::function<int()> quality; ///< as BearerView::quality
     };
 
     /// `said` is the parameter `queue`; throws OutOfRange. RLC's reports go on to `mac`.
@@ -71,14 +73,8 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
         std::int64_t since{}; ///< ns, when it came
     };
 
-    /// What is left in RLC of a packet that is not yet sent as a whole.
-    struct Remainder
-    {
-        std::uint32_t bytes{};
-        std::int64_t since{}; ///< ns, when the packet came
-    };
-
     bool Mark(const CarrierPacket& packet);
+    queueing::Maker MakerOfDisciplines();
     /// Gives RLC packets until it has more than `bytes` to send, or nothing waits. False when it got none.
     bool Fill(std::uint32_t bytes);
     /// Bytes of packets that this PDU of RLC takes along for the first time.
@@ -100,7 +96,7 @@ class BearerQueue : public ns3::Object, public ns3::LteRlcSapProvider, public ns
     ns3::LteRlcSapProvider& m_rlc;
     ns3::LteMacSapUser& m_rlcBelow; ///< what MAC would call
     ns3::LteMacSapProvider& m_mac;
-    std::deque<Remainder> m_inRlc;
+    std::deque<PacketInRlc> m_inRlc; ///< that are not yet sent as a whole
     std::uint32_t m_bytesInRlc{};
     ReportBufferStatusParameters m_report{}; ///< the latest of RLC
     std::uint16_t m_nextNumber{};            ///< acknowledged mode: of the next PDU that is no repetition

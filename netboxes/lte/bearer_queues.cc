@@ -2,6 +2,7 @@
 #include "bearer_queues.h"
 
 #include "carrier_managers.h"
+#include "make_bearer_discipline.h"
 
 #include "ns3/lte-amc.h"
 #include "ns3/lte-enb-rrc.h"
@@ -48,8 +49,8 @@ void EachBearer(const ns3::ObjectMapValue& bearers, Do act)
 
 } // namespace
 
-BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic)
-    : m_plan(plan), m_network(network), m_frames(frames), m_traffic(std::move(traffic)),
+BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic, QualityOf quality)
+    : m_plan(plan), m_network(network), m_frames(frames), m_traffic(std::move(traffic)), m_quality(std::move(quality)),
       m_grossRate(1e3 * ns3::CreateObject<ns3::LteAmc>()->GetDlTbSizeFromMcs(BEST_SCHEME, plan.resourceBlocks))
 {
     Set(plan.queue);
@@ -70,7 +71,7 @@ BearerQueues::BearerQueues(const LtePlan& plan, const LteNetwork& network, Frame
 
 void BearerQueues::Set(const Json& said)
 {
-    queueing::CheckQueue(said); // also while there is no bearer
+    queueing::CheckQueue(said, MakerForEnodeb({})); // also while there is no bearer
     m_said = said;
     EachQueue([&said](auto& queue) { queue.Set(said); });
 }
@@ -171,7 +172,8 @@ BearerQueue& BearerQueues::Make(const ns3::ObjectMapValue& bearers,
                                    .uplink = uplink,
                                    .grossRate = m_grossRate * (!uplink && m_plan.transmissionMode == 2 ? 2.0 : 1.0),
                                    .traffic = m_traffic(terminal),
-                                   .frames = m_frames};
+                                   .frames = m_frames,
+                                   .quality = [this, terminal] { return m_quality(terminal); }};
     const auto stream = QUEUE_STREAM + (2 * std::int64_t{terminal} + uplink) * BEARERS + identity - DEFAULT_BEARER;
     ns3::Ptr<BearerQueue> queue;
     EachBearer(bearers, [&](const auto& bearer) {

@@ -19,9 +19,11 @@ class BearerQueues
 {
   public:
     using TrafficOf = std::function<TerminalTraffic&(StationId)>;
+    /// The channel quality indicator that a UE reported last.
+    using QualityOf = std::function<int(StationId)>;
 
     /// All of it outlives this object; throws OutOfRange for what is said of the queues.
-    BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic);
+    BearerQueues(const LtePlan& plan, const LteNetwork& network, Frames& frames, TrafficOf traffic, QualityOf quality);
     BearerQueues(const BearerQueues&) = delete;
     BearerQueues& operator=(const BearerQueues&) = delete;
 
@@ -52,6 +54,7 @@ class BearerQueues
     const LteNetwork& m_network;
     Frames& m_frames;
     TrafficOf m_traffic;
+    QualityOf m_quality;
     Json m_said;
     double m_grossRate; ///< bit/s, of one layer
     QueueNumber m_latest{};

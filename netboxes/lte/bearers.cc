@@ -2,7 +2,6 @@
 #include "bearers.h"
 
 #include "carrier_packet.h"
-#include "guaranteeing_scheduler.h"
 
 #include "ns3/component-carrier-enb.h"
 #include "ns3/epc-tft.h"
@@ -51,6 +50,12 @@ void ActivateBearer(ns3::LteHelper& helper, const ns3::Ptr<ns3::LteUeNetDevice>&
     helper.ActivateDedicatedEpsBearer(ns3::Ptr<ns3::NetDevice>(terminal), BearerOf(plan), TemplateOf(plan.trafficClass));
 }
 
+ns3::Ptr<GuaranteeingScheduler> SchedulerOf(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb)
+{
+    const auto carrier = ns3::DynamicCast<ns3::ComponentCarrierEnb>(enodeb->GetCcMap().at(0));
+    return ns3::DynamicCast<GuaranteeingScheduler>(carrier->GetFfMacScheduler());
+}
+
 void TellPriorities(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwork& network, const LtePlan& plan)
 {
     std::map<std::uint64_t, std::vector<int>> byImsi;
@@ -71,8 +76,7 @@ void TellPriorities(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwo
         const auto index = static_cast<std::size_t>(channel) - FIRST_DEDICATED_CHANNEL;
         return found != byImsi.end() && index < found->second.size() ? found->second[index] : LOWEST_ARP;
     };
-    const auto carrier = ns3::DynamicCast<ns3::ComponentCarrierEnb>(enodeb->GetCcMap().at(0));
-    ns3::DynamicCast<GuaranteeingScheduler>(carrier->GetFfMacScheduler())->SetArp(arp);
+    SchedulerOf(enodeb)->SetArp(arp);
 }
 
 } // namespace netboxit

@@ -85,6 +85,16 @@ class InterposedScheduler::Requests : public RequestSap
     }
     void SchedDlCqiInfoReq(const SchedDlCqiInfoReqParameters& request) override
     {
+        if (m_owner.m_qualityReported)
+        {
+            for (const auto& report : request.m_cqiList)
+            {
+                if (report.m_cqiType == ns3::CqiListElement_s::P10 && !report.m_wbCqi.empty())
+                {
+                    m_owner.m_qualityReported(report.m_rnti, report.m_wbCqi.front());
+                }
+            }
+        }
         m_inner.SchedDlCqiInfoReq(request);
     }
     void SchedUlTriggerReq(const SchedUlTriggerReqParameters& request) override

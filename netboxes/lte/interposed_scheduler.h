@@ -5,6 +5,7 @@
 #include "ns3/ff-mac-sched-sap.h"
 #include "ns3/ff-mac-scheduler.h"
 
+#include <functional>
 #include <memory>
 
 namespace netboxit
@@ -26,6 +27,14 @@ class InterposedScheduler : public ns3::FfMacScheduler
     ns3::FfMacSchedSapProvider* GetFfMacSchedSapProvider() override;
     void SetLteFfrSapProvider(ns3::LteFfrSapProvider* provider) override;
     ns3::LteFfrSapUser* GetLteFfrSapUser() override;
+
+    /// A UE has reported the quality of the whole channel, of its first layer, as an index (CQI, TS 36.213, 7.2.3).
+    using QualityReported = std::function<void(std::uint16_t rnti, int quality)>;
+
+    void SetQualityReported(QualityReported reported)
+    {
+        m_qualityReported = std::move(reported);
+    }
 
   protected:
     using ChannelConfiguration = ns3::FfMacCschedSapProvider::CschedLcConfigReqParameters;
@@ -59,6 +68,7 @@ class InterposedScheduler : public ns3::FfMacScheduler
     class Requests;
     class Indications;
 
+    QualityReported m_qualityReported;
     std::string m_innerType;
     bool m_harq{};
     ns3::Ptr<ns3::FfMacScheduler> m_inner;

@@ -16,6 +16,7 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-generator.h"
 #include "ns3/ipv6-address-generator.h"
+#include "ns3/lte-amc.h"
 #include "ns3/lte-enb-phy.h"
 #include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-ue-phy.h"
@@ -84,6 +85,9 @@ void SetDefaults(const LtePlan& plan)
     SetDefault("ns3::EpsBearer::Release", ns3::UintegerValue(15));
     SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping", ns3::EnumValue(RLC.at(plan.rlc)));
     SetDefault("ns3::LteEnbRrc::SrsPeriodicity", ns3::UintegerValue(SoundingPeriod(plan.stations.size())));
+    static const std::map<std::string, ns3::LteAmc::AmcModel> ADAPTATION{{"error-model", ns3::LteAmc::MiErrorModel},
+                                                                         {"piro", ns3::LteAmc::PiroEW2010}};
+    SetDefault("ns3::LteAmc::AmcModel", ns3::EnumValue(ADAPTATION.at(plan.adaptation)));
     SetDefault("ns3::LteEnbRrc::DefaultTransmissionMode", ns3::UintegerValue(plan.transmissionMode));
     // The target waits for the UE while its answer goes back over X2, and while it tries random access (ns-3: 50 times 7 ms at most); the
     // source waits besides until the path is switched and X2 says so.

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_valid
 from contracts.name import Name
 from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
 from netboxes.lte.bands import BANDS, CHANNEL_WIDTHS, RESOURCE_BLOCKS
+from netboxes.lte.bearer_queue import BearerDiscipline, BearerQueue
 from netboxes.mobility.stations import MobileStation, Position
-from netboxes.queueing.queue import Queue, queue_or_short
+from netboxes.queueing.queue import queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
 from netboxes.timeline import TimeSeries
@@ -27,7 +28,7 @@ Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 FadeSeries = Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 Height = Annotated[float, Quantity(LENGTH, 1.0, 500.0)]
 BearerRate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
-AnyQueue = Annotated[Queue, queue_or_short(bytes="100 kB")]
+AnyQueue = Annotated[BearerQueue, queue_or_short(written=int | BearerDiscipline | BearerQueue, bytes="100 kB")]
 
 #: QoS class identifiers with a guaranteed bit rate and without (TS 23.203, Table 6.1.7), as far as ns-3 knows them.
 GUARANTEED = (1, 2, 3, 4, 65, 66)
@@ -179,11 +180,16 @@ class Parameters(Technology):
     transmission_mode: Literal[0, 1, 2] = Field(
         0, description="0: one antenna; 1: transmit diversity; 2: spatial multiplexing, two layers (ns-3's numbers)."
     )
+    adaptation: Literal["error-model", "piro"] = Field(
+        "error-model",
+        description="How a UE finds the CQI that its channel bears: by the block errors of ns-3's error model, at most 10 %; or "
+        "from the SINR by the formula of Piro and others (European Wireless 2010), for a bit error rate of 5e-5.",
+    )
     rlc: Literal["um", "am", "by-qci"] = Field(
         "um", description="Radio link control: unacknowledged, acknowledged, or by the error rate that the QCI asks for."
     )
     queue: AnyQueue = Field(
-        Queue(bytes="100 kB"),
+        BearerQueue(bytes="100 kB"),
         description="In front of each bearer's RLC entity, each way; a number is its packets, a word its discipline. "
         "Default: 100 kB.",
     )

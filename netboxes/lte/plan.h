@@ -57,6 +57,7 @@ struct LtePlan
     bool upholdGuarantees{};
     bool harq{};
     int transmissionMode{};
+    std::string adaptation;
     std::string rlc;
     Json queue; ///< of each bearer, each way, as queue.py dumps it
     double antennaGain{};

@@ -98,6 +98,7 @@ Json RadioCounters::Read() const
     Json counters{{"rsrp", Decibels(m_rsrp) + 30.0},
                   {"sinr_downlink", Decibels(m_sinrDownlink)},
                   {"sinr_uplink", Decibels(m_sinrUplink)}};
+    counters.update(QualityStatistics());
     for (const auto& [way, direction] : {std::pair{"downlink", &m_downlink}, {"uplink", &m_uplink}})
     {
         const std::string suffix = std::string("_") + way;
@@ -110,8 +111,23 @@ Json RadioCounters::Read() const
     return counters;
 }
 
+Json RadioCounters::QualityStatistics() const
+{
+    std::uint64_t reports = 0;
+    std::uint64_t sum = 0;
+    for (std::size_t index = 0; index < m_qualities.size(); ++index)
+    {
+        reports += m_qualities[index];
+        sum += index * m_qualities[index];
+    }
+    return {{"cqi", m_quality},
+            {"cqi_mean", reports == 0 ? Json() : Json(static_cast<double>(sum) / static_cast<double>(reports))},
+            {"cqi_reports", m_qualities}};
+}
+
 void RadioCounters::Reset()
 {
+    m_qualities.fill(0);
     for (auto* direction : {&m_downlink, &m_uplink})
     {
         *direction = {.mcs = direction->mcs};

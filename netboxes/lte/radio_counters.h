@@ -6,6 +6,8 @@
 #include "ns3/lte-common.h"
 #include "ns3/lte-ue-net-device.h"
 
+#include <array>
+
 namespace netboxit
 {
 
@@ -25,6 +27,18 @@ class RadioCounters
         m_sinrUplink = sinr;
     }
 
+    /// An eNodeB has got this UE's channel quality indicator (TS 36.213, 7.2.3), 0 to 15.
+    void ReportedQuality(int index)
+    {
+        m_quality = index;
+        ++m_qualities.at(static_cast<std::size_t>(index));
+    }
+    /// The latest.
+    int Quality() const
+    {
+        return m_quality;
+    }
+
     Json Read() const;
     /// Counts from now on; what was measured last, and the latest MCS, stay.
     void Reset();
@@ -39,6 +53,7 @@ class RadioCounters
         int mcs{};
     };
 
+    Json QualityStatistics() const;
     static void Count(Direction& direction, const ns3::PhyReceptionStatParameters& block);
     void ReceivedDownlink(ns3::PhyReceptionStatParameters block);
     void Measured(std::uint16_t cell, std::uint16_t rnti, double rsrp, double sinr, std::uint8_t carrier);
@@ -49,6 +64,8 @@ class RadioCounters
     double m_rsrp{};        ///< W in a resource element
     double m_sinrDownlink{}; ///< ratio
     double m_sinrUplink{};   ///< ratio
+    int m_quality{};
+    std::array<std::uint64_t, 16> m_qualities{}; ///< reports by index
 };
 
 } // namespace netboxit

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "bearer_queues.h"
+#include "bearers.h"
 #include "carrier_packet.h"
 #include "handover_guard.h"
 #include "live_changes.h"
@@ -34,7 +35,8 @@ class LteSegment : public Segment
           m_queues(m_plan,
                    m_network,
                    setup.frames,
-                   [this](StationId id) -> TerminalTraffic& { return m_terminals[id]->Traffic(); }),
+                   [this](StationId id) -> TerminalTraffic& { return m_terminals[id]->Traffic(); },
+                   [this](StationId id) { return m_terminals[id]->Counters().Quality(); }),
           m_live(m_names, m_cellNames, m_plan, m_network, m_terminals, m_queues, setup.announcements)
     {
         for (const auto& enodeb : m_plan.enodebs)
@@ -64,6 +66,12 @@ class LteSegment : public Segment
                 "UlPhyReception", ns3::MakeCallback(&LteSegment::ReceivedUplink, this));
             enodeb->GetPhy()->TraceConnectWithoutContext("ReportUeSinr",
                                                          ns3::MakeCallback(&LteSegment::SoundedUplink, this));
+            SchedulerOf(enodeb)->SetQualityReported([this, cell = enodeb->GetCellId()](std::uint16_t rnti, int quality) {
+                if (auto* terminal = In(cell, rnti))
+                {
+                    terminal->Counters().ReportedQuality(quality);
+                }
+            });
         }
         m_network.sgi->SetReceiveCallback(ns3::MakeCallback(&LteSegment::FromCore, this));
         m_attaching = ns3::Simulator::Schedule(LONGEST_ATTACH, &LteSegment::StopWaiting, this, "no cell in reach");

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
 from pydantic.fields import FieldInfo
@@ -28,7 +28,18 @@ _WEIGHTED = ("drr", "scfq", "wf2q+", "qfq", "qfq+")
 OTHERS: Final = "default"
 #: In the context of a serialization: the classes that the netbox declares, in their order. Without it there are none.
 CLASSES: Final = "classes"
+#: Those that a technology has beside these, by it: in queues that it has not, they are refused with a word on where they are.
+_ELSEWHERE = {
+    name: f"{name} knows the bearer of an eNodeB, so it is a discipline of the whole `queue` of a netbox with `technology: lte`"
+    for name in ("codel-second", "cqi", "qoe")
+}
 _TOO_DEEP = "nesting too deep: the queue of a class has no classes of its own; say a discipline for one line"
+
+
+def _not_elsewhere(name: object) -> object:
+    if isinstance(name, str) and name in _ELSEWHERE:
+        raise ValueError(f"{_ELSEWHERE[name]}; use one of {', '.join(get_args(Discipline))} here")
+    return name
 
 
 class InnerQueue(BaseModel):
@@ -65,7 +76,7 @@ class InnerQueue(BaseModel):
         "qfq+": {"flows": 1024, "quantum": 1514.0},
     }
 
-    discipline: Discipline = Field(
+    discipline: Annotated[Discipline, BeforeValidator(_not_elsewhere, json_schema_input_type=Discipline)] = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
         "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; dualpi2: RFC 9332; drr: Shreedhar and Varghese 1996; "
@@ -257,9 +268,9 @@ class Queue(InnerQueue):
         return {**limit, "keys": {**limit["keys"], "lines": {"items": line, "fewest": 1, "optional": True}}}
 
 
-def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> BeforeValidator:
+def queue_or_short(discipline: Discipline = "fifo", *, written: Any = None, **usual: float | str) -> BeforeValidator:
     """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
-    kind is said."""
+    kind is said. `written` is the type of what may be written, where a technology has disciplines of its own."""
 
     def complete(value: object) -> object:
         value = _from_short(value)
@@ -271,4 +282,4 @@ def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> Bef
         defaults = {key: limit for key, limit in usual.items() if key not in given_keys}
         return {"discipline": discipline, **value, **defaults}
 
-    return BeforeValidator(complete, json_schema_input_type=int | Discipline | Queue)
+    return BeforeValidator(complete, json_schema_input_type=written or int | Discipline | Queue)
