@@ -25,7 +25,7 @@ class BearerQueue(Queue):
         "qoe": {"mos_min": 3.60, "mos_max": 4.03, "path_delay": 0.0, "check_every": 10, "loss_window": 1000},
     }
 
-    discipline: BearerDiscipline = Field(
+    discipline: BearerDiscipline = Field(  # type: ignore[assignment]  # more words than a Queue has
         "fifo",
         description=f"{Queue.model_fields['discipline'].description} Of eNodeBs alone, from Dai 2018: codel-second: CoDel by "
         "the packet that is being sent, which drops the one behind it (4.2); cqi: by the channel quality of the UE (4.3); qoe: "

@@ -28,7 +28,7 @@ _WEIGHTED = ("drr", "scfq", "wf2q+", "qfq", "qfq+")
 OTHERS: Final = "default"
 #: In the context of a serialization: the classes that the netbox declares, in their order. Without it there are none.
 CLASSES: Final = "classes"
-#: Those that a technology has beside these, by it: in queues that it has not, they are refused with a word on where they are.
+#: Disciplines of one technology alone, and what is said of each where it cannot be.
 _ELSEWHERE = {
     name: f"{name} knows the bearer of an eNodeB, so it is a discipline of the whole `queue` of a netbox with `technology: lte`"
     for name in ("codel-second", "cqi", "qoe")
