@@ -77,7 +77,8 @@ def test_codel_second_keeps_the_delay_of_an_overloaded_bearer_short_and_fills_th
 def test_cqi_lets_packets_wait_until_it_drops_what_is_too_much() -> None:
     """Alone in the cell with 1.3 times what the channel carries: of that 0.3/1.3 has to be dropped.
 
-    With CQI 15 this is the probability of a delay of 50 + 0.23 x 450 = 154 ms, with CQI 8 one of any delay above 50 ms.
+    With CQI 15 this is the probability of a delay of 50 + 0.23 x 450 = 154 ms, with CQI 8 one of any delay
+    above 50 ms: there nearly all is dropped then, until packets wait for less.
     """
     late = {}
     for distance, quality, load in (("2 km", 15, LARGEST_BLOCK[14] * 1e3), ("9.3 km", 8, 3.6e6)):
@@ -87,9 +88,9 @@ def test_cqi_lets_packets_wait_until_it_drops_what_is_too_much() -> None:
         records = emulation.records[(emulation.records["station_in"] == CORE) & (emulation.records["in_ns"] >= 1.5e9)]
         assert np.mean(records["fate"] != 0) == pytest.approx(0.3 / 1.3, abs=0.03)
         assert set(lost(emulation)) == {"queue_early"}
-        late[quality] = float(np.median(delays(emulation, CORE)[-1000:]))
-    assert late[15] == pytest.approx(154, rel=0.15)
-    assert 45 < late[8] < 75
+        late[quality] = delays(emulation, CORE)[-1000:]
+    assert np.median(late[15]) == pytest.approx(154, rel=0.15)
+    assert 50 < late[8].max() < 80
 
 
 @pytest.mark.parametrize("reset", [True, False])
