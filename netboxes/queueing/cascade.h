@@ -48,9 +48,13 @@ class Cascade : public Discipline
         return m_above->LooksAtEcn();
     }
 
+    /// What both tell, and of what the second one has {prefetched: {packets, bytes}}.
     Json Read(std::int64_t now) const override
     {
-        return m_above->Read(now);
+        auto read = m_above->Read(now);
+        read.update(m_below->Read(now));
+        read["prefetched"] = {{"packets", m_below->Packets()}, {"bytes", m_below->Bytes()}};
+        return read;
     }
 
     void ResetStatistics() override

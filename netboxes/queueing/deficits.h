@@ -3,6 +3,8 @@
 
 #include "line_list.h"
 
+#include <algorithm>
+
 namespace netboxit::queueing
 {
 
@@ -46,6 +48,12 @@ class Deficits
     {
         m_of[line].deficit -= bytes;
         m_of[line].bytes = following;
+    }
+
+    /// What the line may still send in its turn is so much at most.
+    void Limit(LineId line, std::uint64_t most)
+    {
+        m_of[line].deficit = std::min(m_of[line].deficit, most);
     }
 
     void Follows(LineId line, std::uint32_t following)

@@ -7,13 +7,8 @@ namespace netboxit::queueing
 {
 
 Drr::Drr(const Weights& weights, std::uint32_t quantum)
-    : m_deficits(weights.size()), m_neighbours(weights.size())
+    : m_weights(weights), m_least(std::ranges::min(weights)), m_quantum(quantum), m_deficits(weights.size()), m_neighbours(weights.size())
 {
-    const auto least = std::ranges::min(weights);
-    for (const auto weight : weights)
-    {
-        m_quanta.push_back(std::uint64_t{quantum} * weight / least);
-    }
 }
 
 void Drr::Begin(LineId line, std::uint32_t bytes)
@@ -24,7 +19,7 @@ void Drr::Begin(LineId line, std::uint32_t bytes)
 
 LineId Drr::Next()
 {
-    return m_deficits.Turn(m_active, m_neighbours, [this](LineId line) { return m_quanta[line]; });
+    return m_deficits.Turn(m_active, m_neighbours, [this](LineId line) { return Quantum(line); });
 }
 
 void Drr::Sent(LineId line, std::uint32_t bytes, std::uint32_t following)
@@ -42,6 +37,16 @@ void Drr::TakenOut(LineId line, std::uint32_t following)
     if (following == 0)
     {
         m_active.Remove(line, m_neighbours);
+    }
+}
+
+void Drr::Weigh(LineId line, std::uint32_t weight)
+{
+    m_weights[line] = weight;
+    m_least = std::ranges::min(m_weights);
+    for (LineId each = 0; each < m_weights.size(); ++each)
+    {
+        m_deficits.Limit(each, Quantum(each)); // it may be in the midst of a turn
     }
 }
 

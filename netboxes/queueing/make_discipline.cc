@@ -3,6 +3,8 @@
 
 #include "ared.h"
 #include "by_class.h"
+#include "by_station.h"
+#include "cascade.h"
 #include "dualpi2.h"
 #include "fq_codel.h"
 #include "make_scheduler.h"
@@ -91,7 +93,7 @@ Made MakeByClass(const Json& queue, Chance chance, DropCallback dropped, MarkCal
     for (const auto& line : queue.at("lines"))
     {
         const auto& own = line.at("queue");
-        if (own.at("discipline") == "priority" || HasClasses(own))
+        if (own.at("discipline") == "priority" || own.at("discipline") == "modular" || HasClasses(own))
         {
             throw OutOfRange("queue: nesting too deep; the queue of a class has no classes of its own");
         }
@@ -111,6 +113,33 @@ Made MakeScheduled(const Json& queue, Chance chance, DropCallback dropped, MarkC
     }
     const std::size_t lines = queue.at("flows");
     return std::make_unique<Scheduled>(RoomOf(queue), lines, SchedulerOf(queue, Weights(lines, 1)), std::move(dropped));
+}
+
+/// Grazia, "Communication Networks for Public Protection and Disaster Relief Systems", 4.1.2: QoS layer, prefetcher and MAC-SAL.
+Made MakeModular(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark, const Channel* channel)
+{
+    if (!channel)
+    {
+        throw OutOfRange("queue: modular needs the state of each receiver's radio channel, which this technology does not tell its "
+                         "queues; use wf2q+ or qfq+");
+    }
+    auto qos = queue;
+    qos["discipline"] = queue.at("qos").at("scheduler");
+    const auto& mac = queue.at("mac");
+    const auto policy = std::ranges::find(WEIGHT_POLICY_NAMES, mac.at("weights").get<std::string>());
+    auto scheduler = policy == WEIGHT_POLICY_NAMES.end()
+                         ? nullptr
+                         : MakeWeightedScheduler(mac.at("scheduler"), Weights(channel->Stations().size() + 1, 1), queue.at("quantum"));
+    if (!scheduler)
+    {
+        throw OutOfRange("queue: mac cannot be " + mac.dump() +
+                         "; its scheduler is drr, scfq, wf2q+, qfq or qfq+, its weights are constant, linear, exponential or analogical");
+    }
+    return std::make_unique<Cascade>(
+        MakeDiscipline(qos, std::move(chance), std::move(dropped), std::move(mark)),
+        std::make_unique<ByStation>(*channel, static_cast<WeightPolicy>(policy - WEIGHT_POLICY_NAMES.begin()), std::move(scheduler)),
+        std::llround(queue.at("prefetch").get<double>()),
+        [](const Waiting& frame) { return frame; });
 }
 
 } // namespace
@@ -139,7 +168,8 @@ bool HasClasses(const Json& queue)
     return !queue.value("lines", Json()).is_null();
 }
 
-std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
+std::unique_ptr<Discipline> MakeDiscipline(
+    const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark, const Channel* channel)
 {
     static const std::map<std::string, Made (*)(const Json&, Chance, DropCallback, MarkCallback)> makers{{"fifo", MakeFifo},
                                                                                            {"priority", MakeByClass},
@@ -155,6 +185,10 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
                                                                                            {"qfq", MakeScheduled},
                                                                                            {"qfq+", MakeScheduled}};
     const std::string name = queue.at("discipline");
+    if (name == "modular")
+    {
+        return MakeModular(queue, std::move(chance), std::move(dropped), std::move(mark), channel);
+    }
     const auto maker = makers.find(name);
     if (maker == makers.end())
     {
@@ -164,6 +198,12 @@ std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dro
     const auto never = [](const Waiting&, Mark) { return false; };
     return maker->second(
         queue, std::move(chance), std::move(dropped), marks ? std::move(mark) : MarkCallback(never));
+}
+
+Maker MakerOf(const Channel* channel)
+{
+    return [channel](const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
+    { return MakeDiscipline(queue, std::move(chance), std::move(dropped), std::move(mark), channel); };
 }
 
 } // namespace netboxit::queueing

@@ -16,6 +16,11 @@ std::unique_ptr<Scheduler> MakeScheduler(const std::string& name, const Weights&
     {
         return std::make_unique<Priority>(weights.size());
     }
+    return MakeWeightedScheduler(name, weights, longest);
+}
+
+std::unique_ptr<WeightedScheduler> MakeWeightedScheduler(const std::string& name, const Weights& weights, std::uint32_t longest)
+{
     if (name == "drr")
     {
         return std::make_unique<Drr>(weights, longest);

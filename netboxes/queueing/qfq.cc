@@ -38,33 +38,45 @@ unsigned Lowest(std::uint64_t groups)
 } // namespace
 
 Qfq::Qfq(const Weights& weights, std::uint32_t longest, std::size_t most)
-    : m_aggregateOf(weights.size()), m_longest(longest), m_onePacket(most == 1), m_deficits(weights.size()),
-      m_lines(weights.size()), m_queued(weights.size())
+    : m_aggregateOf(weights.size()), m_longest(longest), m_most(most), m_deficits(weights.size()), m_lines(weights.size()),
+      m_queued(weights.size())
 {
     std::map<std::uint32_t, std::vector<LineId>> byWeight;
     for (LineId line = 0; line < weights.size(); ++line)
     {
         byWeight[weights[line]].push_back(line);
-        m_weight += weights[line];
     }
     for (const auto& [weight, lines] : byWeight)
     {
-        // The greatest service of an aggregate takes as long as a line's longest packet alone would.
-        const auto service = (std::uint64_t{longest} << FRACTION) / weight;
-        const auto group = static_cast<std::uint8_t>(std::bit_width(service));
-        for (std::size_t begin = 0; begin < lines.size(); begin += most)
+        for (std::size_t at = 0; at < lines.size(); ++at)
         {
-            const auto count = std::min(most, lines.size() - begin);
-            for (std::size_t at = begin; at < begin + count; ++at)
+            if (at % most == 0)
             {
-                m_aggregateOf[lines[at]] = static_cast<std::uint32_t>(m_aggregates.size());
+                m_aggregates.emplace_back();
             }
-            m_aggregates.push_back({count * weight, count * longest, 0, group, 0, {}});
+            Join(lines[at], weight, static_cast<std::uint32_t>(m_aggregates.size() - 1));
         }
     }
 }
 
+void Qfq::Join(LineId line, std::uint32_t weight, std::uint32_t number)
+{
+    auto& aggregate = m_aggregates[number];
+    // The greatest service of an aggregate takes as long as a line's longest packet alone would.
+    aggregate.group = static_cast<std::uint8_t>(std::bit_width((std::uint64_t{m_longest} << FRACTION) / weight));
+    aggregate.lineWeight = weight;
+    ++aggregate.members;
+    m_weight += weight;
+    m_aggregateOf[line] = number;
+}
+
 void Qfq::Begin(LineId line, std::uint32_t bytes)
+{
+    Begin(line, bytes, m_now);
+}
+
+/// An aggregate that was idle begins where it was, or at `earliest`.
+void Qfq::Begin(LineId line, std::uint32_t bytes, Stamp earliest)
 {
     const auto number = m_aggregateOf[line];
     auto& aggregate = m_aggregates[number];
@@ -75,11 +87,56 @@ void Qfq::Begin(LineId line, std::uint32_t bytes)
     {
         return;
     }
-    // Where it was, or now; and not further ahead than a slot, as it could not be if groups did not round.
+    // Not further ahead than a slot, as it could not be if groups did not round.
     const auto latest = Floor(m_now, aggregate.group) + Slot(aggregate.group);
-    aggregate.start = IsBefore(aggregate.start, m_now) ? m_now : aggregate.start;
+    aggregate.start = IsBefore(aggregate.start, earliest) ? earliest : aggregate.start;
     aggregate.start = IsBefore(latest, aggregate.start) ? latest : aggregate.start;
     Queue(number);
+}
+
+/// The line goes to another aggregate, as in Linux (sch_qfq, qfq_change_class).
+void Qfq::Weigh(LineId line, std::uint32_t weight)
+{
+    const auto number = m_aggregateOf[line];
+    const auto before = m_aggregates[number].lineWeight;
+    if (weight == before)
+    {
+        return;
+    }
+    if (m_served != NO_LINE)
+    {
+        EndService(); // by the weight that its aggregate had
+    }
+    const auto bytes = m_deficits.Bytes(line);
+    if (bytes > 0)
+    {
+        TakenOut(line, 0);
+    }
+    --m_aggregates[number].members;
+    m_weight -= before;
+    Join(line, weight, RoomFor(weight, m_aggregates[number].start));
+    if (bytes > 0)
+    {
+        // What it waited for counts, up to a packet at its new weight: or it would begin anew with each change.
+        Begin(line, bytes, m_now - Slot(m_aggregates[m_aggregateOf[line]].group));
+    }
+}
+
+/// An aggregate of lines of that weight with room for one more; where there is none, an empty one, which begins at `start`.
+std::uint32_t Qfq::RoomFor(std::uint32_t weight, Stamp start)
+{
+    const auto hasRoom = [&](const Aggregate& each) { return each.lineWeight == weight && each.members > 0 && each.members < m_most; };
+    auto found = std::ranges::find_if(m_aggregates, hasRoom);
+    if (found == m_aggregates.end())
+    {
+        found = std::ranges::find(m_aggregates, 0U, &Aggregate::members);
+        if (found == m_aggregates.end())
+        {
+            found = m_aggregates.emplace(found);
+        }
+        found->start = start;
+    }
+    return static_cast<std::uint32_t>(found - m_aggregates.begin());
 }
 
 LineId Qfq::Next()
@@ -103,7 +160,7 @@ void Qfq::Sent(LineId line, std::uint32_t bytes, std::uint32_t following)
     {
         aggregate.lines.Remove(line, m_lines);
     }
-    if (m_onePacket || aggregate.lines.IsEmpty() || m_sent + m_deficits.Bytes(Next()) > aggregate.budget)
+    if (m_most == 1 || aggregate.lines.IsEmpty() || m_sent + m_deficits.Bytes(Next()) > std::uint64_t{m_longest} * aggregate.members)
     {
         EndService();
     }
@@ -157,7 +214,7 @@ void Qfq::EndService()
 {
     const auto number = std::exchange(m_served, NO_LINE);
     auto& aggregate = m_aggregates[number];
-    aggregate.start += (m_sent << FRACTION) / aggregate.weight;
+    aggregate.start += (m_sent << FRACTION) / aggregate.Weight();
     if (!aggregate.lines.IsEmpty())
     {
         Queue(number);

@@ -16,6 +16,7 @@ struct Entry
     std::uint32_t bytes{}; ///< that it takes of the queue's room, and of the transmitter's time
     ClassId trafficClass{};
     Bytes frame; ///< from its Ethernet header on: read there by a queue that looks into frames
+    std::optional<StationId> to{}; ///< the receiver on the medium, where the technology has a Channel; none: everyone
 };
 
 /// The queue in front of a transmitter: what waits there, in the order that a discipline says, and what is told of it. Times are
@@ -30,7 +31,7 @@ class Queue
     using MarkItem = std::function<bool(const Item& item)>;
 
     /// `said` is a parameter `queue`, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each other.
-    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark, Maker make = MakeDiscipline)
+    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark, Maker make = MakerOf())
         : m_make(std::move(make)), m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark))
     {
         Set(said, 0, 0);
@@ -72,7 +73,7 @@ class Queue
     {
         const auto flow = m_discipline->TellsFlowsApart() ? FlowOf(entry.frame) : 0;
         const auto ecn = m_discipline->LooksAtEcn() ? EcnOf(entry.frame) : Ecn::NotEct;
-        const Waiting waiting{Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn};
+        const Waiting waiting{Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn, entry.to};
         m_classes.Entered(waiting);
         m_discipline->Enqueue(waiting, now, rate);
         HasLength(now);
@@ -238,7 +239,7 @@ class Queue
 };
 
 /// Throws OutOfRange where a Queue does: for who makes its queues later.
-inline void CheckQueue(const Json& said, Maker make = MakeDiscipline)
+inline void CheckQueue(const Json& said, Maker make = MakerOf())
 {
     Queue<int>(said, {}, {}, {}, std::move(make));
 }

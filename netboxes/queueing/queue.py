@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
@@ -15,7 +16,7 @@ from contracts.quantities import SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal[
-    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "dualpi2", "drr", "scfq", "wf2q+", "qfq", "qfq+"
+    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "dualpi2", "drr", "scfq", "wf2q+", "qfq", "qfq+", "modular"
 ]
 
 #: What limits how much may wait, and with how long it may wait what every discipline has.
@@ -33,7 +34,34 @@ _ELSEWHERE = {
     name: f"{name} knows the bearer of an eNodeB, so it is a discipline of the whole `queue` of a netbox with `technology: lte`"
     for name in ("codel-second", "cqi", "qoe")
 }
+#: What only `modular` has besides its limits and settings.
+_LAYERS = ("qos", "mac")
+#: Bytes of the longest packet, an Ethernet frame without its FCS.
+_LONGEST = 1514.0
+#: Of prefetched packets.
+_MOST_PREFETCHED = 10_000
 _TOO_DEEP = "nesting too deep: the queue of a class has no classes of its own; say a discipline for one line"
+_NO_CHANNELS = (
+    "modular needs the state of each receiver's radio channel, which this technology does not tell its queues; "
+    "use wf2q+ or qfq+, with `weights` for classes"
+)
+
+
+def _packets_or_size(value: object) -> object:
+    """ "100 packets" are so many of the longest."""
+    match = re.fullmatch(r"\s*(\d{1,9})\s*packets?\s*", value) if isinstance(value, str) else None
+    if match is None:
+        return value
+    packets = int(match[1])
+    if packets > _MOST_PREFETCHED:
+        raise ValueError(f"{packets} packets are outside 0 … {_MOST_PREFETCHED} packets")
+    return f"{packets * _LONGEST} B"
+
+
+Prefetched = Annotated[
+    Annotated[float, Quantity(SIZE, 0.0, _MOST_PREFETCHED * _LONGEST)],
+    BeforeValidator(_packets_or_size, json_schema_input_type=str),
+]
 
 
 def _not_elsewhere(name: object) -> object:
@@ -74,13 +102,16 @@ class InnerQueue(BaseModel):
         "wf2q+": {"flows": 1024},
         "qfq": {"flows": 1024, "quantum": 1514.0},
         "qfq+": {"flows": 1024, "quantum": 1514.0},
+        # 100 packets are where the source's results begin to be good (Grazia, 4.2.5.4).
+        "modular": {"flows": 1024, "quantum": _LONGEST, "prefetch": 100 * _LONGEST},
     }
 
     discipline: Annotated[Discipline, BeforeValidator(_not_elsewhere, json_schema_input_type=Discipline)] = Field(
         "fifo",
         description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
         "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; dualpi2: RFC 9332; drr: Shreedhar and Varghese 1996; "
-        "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014.",
+        "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014; "
+        "modular: Grazia's dissertation, where a technology tells of radio channels.",
     )
     packets: int | None = Field(
         None,
@@ -106,10 +137,10 @@ class InnerQueue(BaseModel):
         None, description="pie: bursts that are let through, 150 ms."
     )
     flows: int | None = Field(
-        None, ge=1, le=65536, description="fq-codel, drr, scfq, wf2q+, qfq, qfq+: lines that flows are hashed to, 1024."
+        None, ge=1, le=65536, description="fq-codel, drr, scfq, wf2q+, qfq, qfq+, modular: lines that flows are hashed to, 1024."
     )
     quantum: Annotated[float, Quantity(SIZE, 64.0, 65536.0)] | None = Field(
-        None, description="fq-codel, drr: what a flow may send in its turn; qfq, qfq+: the longest packet; 1514 B."
+        None, description="fq-codel, drr: what a flow may send in its turn; qfq, qfq+, modular: the longest packet; 1514 B."
     )
     minimum: float | None = Field(None, ge=1, le=1e6, description="red: mean length below which nothing is dropped, 5 packets.")
     maximum: float | None = Field(
@@ -147,6 +178,12 @@ class InnerQueue(BaseModel):
         description="dualpi2: the packet that waits longest goes, L4S packets counted as this much older; 0 s: by `protection`.",
     )
 
+    prefetch: Prefetched | None = Field(
+        None,
+        description="modular: what the QoS layer gives to the MAC layer ahead of time, 0 B … 10 000 packets; as a size, or in "
+        "packets of 1514 B; 100 packets.",
+    )
+
     @property
     def settings(self) -> dict[str, float]:
         """What the discipline has besides its limits."""
@@ -156,7 +193,7 @@ class InnerQueue(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         given_keys = {key for key in self.model_fields_set if getattr(self, key) is not None}
-        if strange := sorted(given_keys - {"discipline", *_COMMON, *_BY_CLASS} - self._OF[self.discipline].keys()):
+        if strange := sorted(given_keys - {"discipline", *_COMMON, *_BY_CLASS, *_LAYERS} - self._OF[self.discipline].keys()):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
@@ -193,6 +230,8 @@ def _of_one_class(value: object) -> object:
         wrong: dict[tuple[str | int, ...], str] = {(key,): _TOO_DEEP for key in _BY_CLASS if value.get(key) is not None}
         if value.get("discipline") == "priority":
             wrong["discipline",] = _TOO_DEEP
+        if value.get("discipline") == "modular":
+            wrong["discipline",] = "modular is for a whole queue; its `qos` has the weights of classes"
         if value.get("time") is not None:
             wrong["time",] = "the time is that of the whole queue; say it there, not for a class"
         if wrong:
@@ -203,6 +242,42 @@ def _of_one_class(value: object) -> object:
 AnyInner = Annotated[InnerQueue, BeforeValidator(_of_one_class, json_schema_input_type=int | Discipline | InnerQueue)]
 #: The greatest is that of Linux (sch_qfq, QFQ_MAX_WEIGHT).
 Weight = Annotated[int, Field(ge=1, le=1024)]
+
+
+class QosLayer(BaseModel):
+    """How flows or traffic classes share a transmitter, whatever the technology."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scheduler: Literal["fifo", "priority", "drr", "scfq", "wf2q+", "qfq", "qfq+"] = Field(
+        "qfq+", description="As a discipline of that name."
+    )
+    weights: dict[str, Weight] | None = Field(
+        None, description="Lines by traffic class instead of by flow, and how much each sends, 1 … 1024; 1 for others."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.weights is not None and self.scheduler not in _WEIGHTED:
+            raise AtPlaces({("weights",): f"{self.scheduler} has no weights; use {', '.join(_WEIGHTED)}"})
+        return self
+
+    @property
+    def has_classes(self) -> bool:
+        return self.scheduler == "priority" or self.weights is not None
+
+
+class MacLayer(BaseModel):
+    """How receivers share what is prefetched, by their channels."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scheduler: Literal["drr", "scfq", "wf2q+", "qfq", "qfq+"] = Field("qfq+", description="As a discipline of that name.")
+    weights: Literal["constant", "linear", "exponential", "analogical"] = Field(
+        "analogical",
+        description="By i, a receiver's place from the highest to the lowest loss: 1; i; 2^i; or 1000 times the chance that an "
+        "attempt succeeds. At least 1.",
+    )
 
 
 class Queue(InnerQueue):
@@ -222,15 +297,29 @@ class Queue(InnerQueue):
         None, description="The same for some classes, by name, instead of `inner`: {voice: 20, default: fq-codel}."
     )
 
+    qos: QosLayer | None = Field(
+        None, description="modular: which flow or class goes next into what is prefetched; default: qfq+ by flows."
+    )
+    mac: MacLayer | None = Field(
+        None, description="modular: which receiver's packet goes next of what is prefetched; default: qfq+ by analogical weights."
+    )
+
     @property
     def has_classes(self) -> bool:
         """Whether its lines are those of traffic classes."""
+        if self.discipline == "modular":
+            return self._qos.has_classes
         return self.discipline == "priority" or any(getattr(self, key) is not None for key in _BY_CLASS)
 
-    def classes_used(self) -> Iterator[tuple[tuple[str, str], str]]:
+    @property
+    def _qos(self) -> QosLayer:
+        return self.qos or QosLayer()
+
+    def classes_used(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Where it names a traffic class, and which."""
         for key in ("weights", "classes"):
             yield from (((key, name), name) for name in getattr(self, key) or ())
+        yield from ((("qos", "weights", name), name) for name in self._qos.weights or ())
 
     @model_validator(mode="after")
     def _check_classes(self) -> Self:
@@ -241,6 +330,13 @@ class Queue(InnerQueue):
             for key, disciplines in fitting.items()
             if getattr(self, key) is not None and self.discipline not in disciplines
         }
+        wrong |= {
+            (key,): f"{self.discipline} has no {key}; only modular has, or leave it out"
+            for key in _LAYERS
+            if getattr(self, key) is not None and self.discipline != "modular"
+        }
+        if self.discipline == "modular" and self.weights is not None:
+            wrong["weights",] = "modular has the weights of classes in `qos`: {qos: {weights: …}}"
         if self.has_classes and self.flows is not None:
             wrong["flows",] = "lines are by traffic class here; say flows of a discipline of `inner` or `classes`"
         if wrong:
@@ -250,32 +346,49 @@ class Queue(InnerQueue):
     @model_serializer
     def _dump(self, info: SerializationInfo) -> dict[str, Any]:
         """The C++ knows lines by ClassId."""
+        layers = {"qos": {"scheduler": self._qos.scheduler}, "mac": (self.mac or MacLayer()).model_dump()}
+        values = {**self._values(), **(layers if self.discipline == "modular" else {})}
         if not self.has_classes:
-            return self._values()
+            return values
         names = (*(info.context or {}).get(CLASSES, ()), OTHERS)
-        return {**self._values(), "lines": [self._line(name) for name in names]}
+        return {**values, "lines": [self._line(name) for name in names]}
 
     def _line(self, name: str) -> dict[str, Any]:
         own = (self.classes or {}).get(name, self.inner or InnerQueue())._values()
         if all(own[key] is None for key in _MOST):
             own |= {key: getattr(self, key) for key in _MOST}
-        return {"class": name, "weight": (self.weights or {}).get(name, 1), "queue": own}
+        weights = self._qos.weights if self.discipline == "modular" else self.weights
+        return {"class": name, "weight": (weights or {}).get(name, 1), "queue": own}
 
     @classmethod
     def limit(cls) -> Limit:
         limit = super().limit()
         line: Limit = {"keys": {"weight": limit_of(FieldInfo.from_annotation(Weight)), "queue": InnerQueue.limit()}}
-        return {**limit, "keys": {**limit["keys"], "lines": {"items": line, "fewest": 1, "optional": True}}}
+        cases = limit["cases"]["discipline"]
+        layers: dict[str, Limit] = {
+            "qos": {"keys": {"scheduler": limit_of(QosLayer.model_fields["scheduler"])}},
+            "mac": {"keys": limits_of(MacLayer, "scheduler", "weights")},
+        }
+        return {
+            **limit,
+            "keys": {**limit["keys"], "lines": {"items": line, "fewest": 1, "optional": True}},
+            "cases": {"discipline": {**cases, "modular": {**cases["modular"], **layers}}},
+        }
 
 
-def queue_or_short(discipline: Discipline = "fifo", *, written: Any = None, **usual: float | str) -> BeforeValidator:
+def queue_or_short(
+    discipline: Discipline = "fifo", *, written: Any = None, tells_channels: bool = False, **usual: float | str
+) -> BeforeValidator:
     """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
-    kind is said. `written` is the type of what may be written, where a technology has disciplines of its own."""
+    kind is said. `written` is the type of what may be written, where a technology has disciplines of its own; `tells_channels`:
+    the technology tells its queues the state of each receiver's radio channel."""
 
     def complete(value: object) -> object:
         value = _from_short(value)
         if not isinstance(value, dict):
             return value
+        if value.get("discipline") == "modular" and not tells_channels:
+            raise AtPlaces({("discipline",): _NO_CHANNELS})
         given_keys = {key for key, limit in value.items() if limit is not None}
         if not given_keys.isdisjoint(_MOST):
             given_keys.update(_MOST)

@@ -34,6 +34,16 @@ void Scfq::TakenOut(LineId line, std::uint32_t following)
     Queue(line, following);
 }
 
+void Scfq::Weigh(LineId line, std::uint32_t weight)
+{
+    m_stamps[line].Weigh(weight, m_now);
+    if (m_ends.Has(line))
+    {
+        m_ends.Remove(line);
+        m_ends.Push(line, m_stamps[line].End());
+    }
+}
+
 void Scfq::Queue(LineId line, std::uint32_t bytes)
 {
     if (bytes > 0)

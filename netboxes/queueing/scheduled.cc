@@ -11,7 +11,7 @@ Scheduled::Scheduled(Room room, std::size_t lines, std::unique_ptr<Scheduler> sc
 
 void Scheduled::Enqueue(const Waiting& frame, std::int64_t, double rate)
 {
-    const auto number = static_cast<LineId>(frame.flow % m_lines.size());
+    const auto number = LineOf(frame);
     auto& line = m_lines[number];
     const bool begins = line.IsEmpty();
     line.Push(frame);

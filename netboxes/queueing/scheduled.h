@@ -35,6 +35,18 @@ class Scheduled : public Discipline
         return true;
     }
 
+  protected:
+    /// The line in which a frame waits.
+    virtual LineId LineOf(const Waiting& frame) const
+    {
+        return static_cast<LineId>(frame.flow % m_lines.size());
+    }
+
+    const Line& At(LineId line) const
+    {
+        return m_lines[line];
+    }
+
   private:
     Waiting Take(LineId line);
     std::uint32_t FirstBytesOf(LineId line) const;

@@ -18,6 +18,11 @@ class Stamps
     {
     }
 
+    double Weight() const
+    {
+        return m_weight;
+    }
+
     VirtualTime Start() const
     {
         return m_start;
@@ -40,6 +45,16 @@ class Stamps
     {
         m_start = m_end;
         Replace(bytes);
+    }
+
+    /// It weighs so much from now on, its first packet too. What that has waited for counts, up to its own time at the new weight: or the line
+    /// would catch up with what it did not get at the old one.
+    void Weigh(std::uint32_t weight, VirtualTime now)
+    {
+        const auto length = (m_end - m_start) * m_weight / weight;
+        m_start = std::max(m_start, now - length);
+        m_end = m_start + length;
+        m_weight = weight;
     }
 
     /// The first packet was taken out without being sent, and this one is in its place; 0: none is.

@@ -21,7 +21,7 @@ namespace
 
 constexpr std::uint32_t LONGEST = 1500;
 
-using Make = std::function<std::unique_ptr<Scheduler>(const Weights&)>;
+using Make = std::function<std::unique_ptr<WeightedScheduler>(const Weights&)>;
 
 struct Kind
 {
@@ -89,6 +89,11 @@ class Lines
     {
         m_lines[line].pop_front();
         m_scheduler->TakenOut(line, First(line));
+    }
+
+    void Weigh(LineId line, std::uint32_t weight)
+    {
+        dynamic_cast<WeightedScheduler&>(*m_scheduler).Weigh(line, weight);
     }
 
     std::size_t Waits(LineId line) const
@@ -198,6 +203,10 @@ TEST_P(SchedulerTest, WhateverComesAndIsTakenOutGoesOnceInItsLinesOrderAndNobody
                 lines.Put(line, chance.Length());
                 ++waiting;
             }
+            else if (what < 0.46)
+            {
+                lines.Weigh(line, 1 + static_cast<std::uint32_t>(std::pow(chance(), 4) * 1000));
+            }
             else if (what < 0.5)
             {
                 if (lines.Waits(line) > 0)
@@ -243,6 +252,73 @@ TEST_P(SchedulerTest, AFlowThatBeginsWaitsForNoOldDebtsOfOthers)
         first += lines.Send().first == 0 ? 1 : 0;
     }
     EXPECT_NEAR(first, 50, 9);
+}
+
+TEST_P(SchedulerTest, LinesSendByTheirNewWeightsFromNowOn)
+{
+    const Weights before{1, 2, 3, 10, 10, 1, 50, 7};
+    const Weights after{50, 2, 2, 1, 10, 5, 1, 2};
+    const double sum = std::accumulate(after.begin(), after.end(), 0.0);
+    Lines lines(GetParam().make(before), before.size());
+    Numbers chance(4);
+    std::vector<double> sent(before.size(), 0);
+    double total = 0;
+    const auto turn = [&]
+    {
+        for (LineId line = 0; line < before.size(); ++line)
+        {
+            while (lines.Waits(line) < 3)
+            {
+                lines.Put(line, chance.Length());
+            }
+        }
+        return lines.Send();
+    };
+    for (int packet = 0; packet < 5'000; ++packet)
+    {
+        turn();
+    }
+    for (LineId line = 0; line < before.size(); ++line)
+    {
+        lines.Weigh(line, after[line]);
+    }
+    constexpr int PACKETS = 20'000;
+    for (int packet = 0; packet < PACKETS; ++packet)
+    {
+        const auto [line, bytes] = turn();
+        sent[line] += bytes;
+        total += bytes;
+    }
+    for (LineId line = 0; line < before.size(); ++line)
+    {
+        // Within what the bounds above allow, twice: with the old weights and with the new ones.
+        const double packets = 2 * GetParam().worst(after[line], sum, 1, static_cast<double>(before.size())) + 1;
+        EXPECT_NEAR(sent[line] / total, after[line] / sum, packets * LONGEST / total) << line;
+    }
+}
+
+/// A line whose weight, small, changes after each packet of others waits no longer than if it were the smallest all the time.
+TEST_P(SchedulerTest, ALineWhoseWeightChangesAllTheTimeDoesNotStarve)
+{
+    constexpr std::size_t LINES = 10;
+    Lines lines(GetParam().make(Weights(LINES, 100)), LINES);
+    Numbers chance(5);
+    int first = 0;
+    constexpr int PACKETS = 50'000;
+    for (int packet = 0; packet < PACKETS; ++packet)
+    {
+        for (LineId line = 0; line < LINES; ++line)
+        {
+            while (lines.Waits(line) < 3)
+            {
+                lines.Put(line, LONGEST);
+            }
+        }
+        lines.Weigh(0, 5 + static_cast<std::uint32_t>(10 * chance()));
+        first += lines.Send().first == 0 ? 1 : 0;
+    }
+    EXPECT_GE(first, PACKETS * 5 / 905 / 2);
+    EXPECT_LE(first, PACKETS * 15 / 915 * 2);
 }
 
 namespace

@@ -5,6 +5,7 @@
 #include "../engine/frame.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace netboxit::queueing
 {
@@ -18,6 +19,7 @@ struct Waiting
     std::uint32_t flow{};   ///< hash of its flow, where the discipline tells flows apart
     ClassId trafficClass{};
     Ecn ecn{}; ///< where the discipline looks at it
+    std::optional<StationId> to{}; ///< the receiver on the medium, where the technology has a Channel; none: everyone
 };
 
 } // namespace netboxit::queueing

@@ -49,6 +49,21 @@ void Wf2qPlus::TakenOut(LineId line, std::uint32_t following)
     Queue(line, following);
 }
 
+void Wf2qPlus::Weigh(LineId line, std::uint32_t weight)
+{
+    m_weight += weight - m_stamps[line].Weight();
+    const bool waits = m_ends.Has(line) || m_starts.Has(line);
+    if (waits)
+    {
+        Remove(line);
+    }
+    m_stamps[line].Weigh(weight, m_now);
+    if (waits)
+    {
+        m_starts.Push(line, m_stamps[line].Start());
+    }
+}
+
 void Wf2qPlus::Queue(LineId line, std::uint32_t bytes)
 {
     if (bytes > 0)

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "line_heap.h"
+#include "weighted_scheduler.h"
 
 namespace netboxit::queueing
 {
 
 /// WF2Q+ (Bennett and Zhang, 1997): of the packets that a fluid server would have begun, the one goes that it would end first. No line is
 /// ever ahead of its share by more than a packet. The time of a packet grows with the logarithm of the lines that have something.
-class Wf2qPlus : public Scheduler
+class Wf2qPlus : public WeightedScheduler
 {
   public:
     explicit Wf2qPlus(const Weights& weights);
@@ -17,6 +18,7 @@ class Wf2qPlus : public Scheduler
     LineId Next() override;
     void Sent(LineId line, std::uint32_t bytes, std::uint32_t following) override;
     void TakenOut(LineId line, std::uint32_t following) override;
+    void Weigh(LineId line, std::uint32_t weight) override;
 
   private:
     void Queue(LineId line, std::uint32_t bytes);

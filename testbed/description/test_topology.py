@@ -101,6 +101,7 @@ BY_CLASS = [
         "queue.classes.default.time: the time is that of the whole queue",
     ),
     ("{discipline: qfq, weights: {voice: 2}, flows: »8}", "queue.flows: lines are by traffic class here"),
+    ("{discipline: »modular, prefetch: 9 packets}", "queue.discipline: modular needs the state of each receiver's radio channel"),
 ]
 
 

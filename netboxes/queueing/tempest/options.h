@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../station_weights.h"
 #include "channels.h"
 
 #include <stdexcept>
@@ -14,15 +15,6 @@ namespace netboxit::queueing::tempest
 struct BadOption : std::invalid_argument
 {
     using std::invalid_argument::invalid_argument;
-};
-
-/// How the weights of stations follow from their losses.
-enum class WeightPolicy
-{
-    Constant,
-    Linear,
-    Exponential,
-    Analogical
 };
 
 /// What a trial is: README.md has the options.
