@@ -27,7 +27,10 @@ def main(
     name: Annotated[Literal["queues"], typer.Argument(help="Which study.")],
     full: Annotated[bool, typer.Option("--full", help="All repetitions, in place of those of the ordinary run.")] = False,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="One experiment, by its id.")] = None,
-    write: Annotated[bool, typer.Option("--document", help="Write what was found into docs/, with its record.")] = False,
+    write: Annotated[
+        bool,
+        typer.Option("--document", help="Write what was found into docs/, with its record; of the others stays what is there."),
+    ] = False,
     results: Annotated[Path, typer.Option("--results", metavar="FOLDER", help="Where `campaigns/` are.")] = RESULTS,
 ) -> None:
     """Run a study and print ours beside the published figures."""
@@ -35,15 +38,15 @@ def main(
     experiments = [one for one in wanted.experiments if only in (None, one.id)]
     if not experiments:
         raise typer.BadParameter(f"--only: there is no {only}; there are {', '.join(one.id for one in wanted.experiments)}")
-    if write and only is not None:
-        raise typer.BadParameter("--document writes the whole study; leave --only out")
     with console.progress() as progress:
         telling = campaign_view.telling(progress)
         carried = {one: one.carry(results.absolute(), telling, full=full) for one in experiments}
     document.show(carried)
     if write:
-        document.write_down(wanted, carried)
-        drawing.say(f"written: {document.DOCUMENT}, {document.keep(wanted, carried)}")
+        known = {**document.kept(wanted), **carried}
+        everything = {one: known[one] for one in wanted.experiments if one in known}
+        document.write_down(wanted, everything)
+        drawing.say(f"written: {document.DOCUMENT}, {document.keep(wanted, everything)}")
     surprises = [one for compared in carried.values() for one in compared.comparisons if not one.is_as_known]
     for surprise in surprises:
         words = "reproduced, but known not to be" if surprise.reason else "not reproduced"

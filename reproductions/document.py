@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts.installation import CHECKOUT
+from reproductions.comparison import Comparison
 from reproductions.experiment import Compared, Experiment
 from reproductions.study import Study
 from testbed.views import drawing
@@ -50,10 +51,25 @@ def keep(study: Study, carried: Carried, folder: Path = RECORDS) -> Path:
             for experiment, compared in carried.items()
         ],
     }
-    file = folder / f"reproduction-{study.name}.json.gz"
+    file = _record(study, folder)
     # The same content is the same file.
     file.write_bytes(gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0))
     return file
+
+
+def kept(study: Study, folder: Path = RECORDS) -> Carried:
+    """What the record has of the study's experiments."""
+    file = _record(study, folder)
+    entries = json.loads(gzip.decompress(file.read_bytes()))["experiments"] if file.exists() else []
+    found = {
+        entry["id"]: Compared(entry["how"], [Comparison(**one) for one in entry["comparisons"]], entry["values"])
+        for entry in entries
+    }
+    return {one: found[one.id] for one in study.experiments if one.id in found}
+
+
+def _record(study: Study, folder: Path) -> Path:
+    return folder / f"reproduction-{study.name}.json.gz"
 
 
 def write_down(study: Study, carried: Carried) -> None:

@@ -37,6 +37,12 @@ def test_delays_of_schedulers_come_out_as_published_or_as_is_known(tmp_path: Pat
     assert [one for one in compared.comparisons if not one.is_as_known] == []
     text = document.section(QUEUES, {DELAYS: compared})
     assert all(one.what in text for one in compared.comparisons)
+    document.keep(QUEUES, {DELAYS: compared}, tmp_path)
+    assert document.kept(QUEUES, tmp_path) == {DELAYS: compared}
+
+
+def test_the_page_is_what_the_record_has() -> None:
+    assert document.section(QUEUES, document.kept(QUEUES)) in document.DOCUMENT.read_text()
 
 
 @pytest.mark.long
