@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Queues: AQMs, schedulers and radio-aware queues as two dissertations have them."""
 
+from reproductions.queues.lte_calls import QOE
+from reproductions.queues.lte_cell import CQI
 from reproductions.queues.poisson_queue import POISSON_QUEUE
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
 from reproductions.queues.stations import COSTS, LATENESS, THROUGHPUT
@@ -16,5 +18,17 @@ QUEUES = Study(
         "ppdr": "C. A. Grazia, *Communication Networks for Public Protection and Disaster Relief Systems*, dissertation, "
         "University of Modena and Reggio Emilia",
     },
-    experiments=(POISSON_QUEUE, MOSTLY_TRANSFERS, MOSTLY_VOICE, DOWNLOADS, FAIRNESS, DELAYS, THROUGHPUT, LATENESS, COSTS),
+    experiments=(
+        POISSON_QUEUE,
+        MOSTLY_TRANSFERS,
+        MOSTLY_VOICE,
+        DOWNLOADS,
+        CQI,
+        QOE,
+        FAIRNESS,
+        DELAYS,
+        THROUGHPUT,
+        LATENESS,
+        COSTS,
+    ),
 )
