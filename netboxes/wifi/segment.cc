@@ -31,7 +31,7 @@ class WifiSegment : public Segment
         : m_names(setup.stations), m_plan(setup.parameters, setup.stations), m_cell(BuildCell(m_plan)),
           m_links(m_plan, m_cell, setup.announcements)
     {
-        const StationSurroundings around{m_plan, m_cell, m_stations, m_links, setup.fates, setup.frames};
+        const StationSurroundings around{m_names, m_plan, m_cell, m_stations, m_links, setup.fates, setup.frames};
         for (StationId id = 0; id < m_names.size(); ++id)
         {
             m_owned.push_back(std::make_unique<Station>(id, around));

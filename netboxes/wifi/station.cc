@@ -44,6 +44,15 @@ ns3::Time GroupFrameSettled(const CellPlan& plan)
     return ns3::Seconds(plan.mode == Mode::Mesh ? std::min(flood, LONGEST_FLOOD) : onAir);
 }
 
+/// Whom a station sends everything to: the access point, where it is not that itself.
+std::optional<StationId> RelayOf(const CellPlan& plan, StationId id)
+{
+    const auto point = std::ranges::find_if(plan.stations, &StationPlan::accessPoint);
+    return point == plan.stations.end() || plan.stations[id].accessPoint
+               ? std::nullopt
+               : std::optional(static_cast<StationId>(point - plan.stations.begin()));
+}
+
 } // namespace
 
 void Stations::Add(Station& station)
@@ -66,7 +75,8 @@ const Station* Stations::Find(const ns3::Mac48Address& address) const
 Station::Station(StationId id, const StationSurroundings& around)
     : m_id(id), m_around(around), m_device(around.cell.devices[id]), m_top(around.cell.Top(id)),
       m_lowestRate(static_cast<double>(m_device->GetRemoteStationManager()->GetDefaultMode().GetDataRate(NARROWEST))),
-      m_groupFrameSettled(GroupFrameSettled(around.plan)), m_airtime(m_device)
+      m_groupFrameSettled(GroupFrameSettled(around.plan)), m_airtime(m_device),
+      m_channels(m_device, around.names, around.stations, id, RelayOf(around.plan, id))
 {
     m_top->SetReceiveCallback(ns3::MakeCallback(&Station::Receive, this));
     if (around.plan.stations[id].accessPoint)
@@ -141,7 +151,9 @@ void Station::Send(Destination to, const Frame& frame)
     const auto address = receiver ? receiver->Address() : ns3::Mac48Address::GetBroadcast();
     const auto bytes = token->GetSize() + LLC_SNAP;
     QueueOf(ns3::QosUtilsMapTidToAc(userPriority))
-        .Enqueue({token, address, frame.etherType}, {bytes, frame.trafficClass, m_around.frames.Read(frame.slot)}, Rate());
+        .Enqueue({token, address, frame.etherType},
+                 {bytes, frame.trafficClass, m_around.frames.Read(frame.slot), m_channels.ReceiverOf(to.station)},
+                 Rate());
 }
 
 void Station::MakeQueues()
@@ -164,7 +176,7 @@ void Station::MakeQueues()
                 const auto slot = ReadToken(frame.token);
                 return slot && m_around.frames.MarkCongestion(*slot, std::nullopt); // on the air it is one frame for all
             };
-            m_queues.try_emplace(category, m_around.plan, mac, QUEUE_STREAM + 10 * m_id + category, send, lose, mark);
+            m_queues.try_emplace(category, m_around.plan, mac, QUEUE_STREAM + 10 * m_id + category, send, lose, mark, m_channels);
         }
     }
 }

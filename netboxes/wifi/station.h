@@ -3,6 +3,7 @@
 
 #include "links.h"
 #include "mesh_routing.h"
+#include "receiver_channels.h"
 #include "station_counters.h"
 #include "transmit_queue.h"
 
@@ -35,6 +36,7 @@ class Stations
 /// What stations of a cell share.
 struct StationSurroundings
 {
+    const std::vector<std::string>& names;
     const CellPlan& plan;
     const Cell& cell;
     const Stations& stations;
@@ -117,6 +119,7 @@ class Station
     ns3::Time m_groupFrameSettled; ///< after that nobody will get a group-addressed frame any more
     Airtime m_airtime;
     StationCounters m_counters;
+    ReceiverChannels m_channels;
     std::map<ns3::AcIndex, TransmitQueue> m_queues; ///< best effort's is the only one without QoS
 };
 

@@ -24,10 +24,15 @@ bool IsOfMacAlone(const Json& queue)
 
 } // namespace
 
-TransmitQueue::TransmitQueue(
-    const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost, MarkFrame mark)
+TransmitQueue::TransmitQueue(const CellPlan& plan,
+                             ns3::Ptr<ns3::WifiMacQueue> mac,
+                             std::int64_t stream,
+                             Send send,
+                             Lost lost,
+                             MarkFrame mark,
+                             const queueing::Channel& channel)
     : m_plan(plan), m_mac(std::move(mac)), m_stream(stream), m_send(std::move(send)), m_lost(std::move(lost)),
-      m_mark(std::move(mark)), m_macLimit(m_mac->GetMaxSize().GetValue())
+      m_mark(std::move(mark)), m_channel(channel), m_macLimit(m_mac->GetMaxSize().GetValue())
 {
     Set(plan.queue, 0);
     m_mac->TraceConnectWithoutContext("Enqueue", ns3::MakeCallback(&TransmitQueue::Enqueued, this));
@@ -63,7 +68,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
         m_queue->Set(queue, Now(), rate);
         return;
     }
-    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost, m_mark);
+    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost, m_mark, queueing::MakerOf(&m_channel));
     m_queue->ResetStatistics(Now());
     SetMacRoom(m_plan.deviceQueue);
 }

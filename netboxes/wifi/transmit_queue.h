@@ -36,7 +36,14 @@ class TransmitQueue
     using MarkFrame = std::function<bool(const Outgoing& frame)>;
 
     /// In front of the MAC's queue `mac`, which `send` ends in. Random numbers are those of `stream`.
-    TransmitQueue(const CellPlan& plan, ns3::Ptr<ns3::WifiMacQueue> mac, std::int64_t stream, Send send, Lost lost, MarkFrame mark);
+    /// `channel` tells of the receivers.
+    TransmitQueue(const CellPlan& plan,
+                  ns3::Ptr<ns3::WifiMacQueue> mac,
+                  std::int64_t stream,
+                  Send send,
+                  Lost lost,
+                  MarkFrame mark,
+                  const queueing::Channel& channel);
     TransmitQueue(const TransmitQueue&) = delete;
     TransmitQueue& operator=(const TransmitQueue&) = delete;
     ~TransmitQueue();
@@ -83,6 +90,7 @@ class TransmitQueue
     Send m_send;
     Lost m_lost;
     MarkFrame m_mark;
+    const queueing::Channel& m_channel;
     std::unique_ptr<Queue> m_queue; ///< above the MAC; none where the MAC's own queue is all
     std::uint32_t m_room{};         ///< packets that the MAC gets from here, before one more has to wait or is lost
     std::uint32_t m_macLimit;       ///< packets that the MAC itself takes: more than m_room while it has more than that
