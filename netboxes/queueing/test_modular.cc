@@ -325,7 +325,7 @@ TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
             EXPECT_EQ(waiting.erase(item), 1u);
             EXPECT_EQ(reason, Loss::QueueFull);
         };
-        Queue<std::uint32_t> queue(said(), ChanceOf(1), lose, {}, &channels);
+        Queue<std::uint32_t> queue(said(), ChanceOf(1), lose, {}, MakerOf(&channels));
         std::map<std::uint32_t, std::uint32_t> latest;
         std::int64_t now = 0;
         const auto send = [&]
@@ -374,7 +374,7 @@ TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
 TEST(ModularTest, TellsOfWhatIsPrefetchedAndOfReceiversAlone)
 {
     const Channels channels({std::nullopt, 0.4, 1.0});
-    Queue<int> queue(Modular("wf2q+", 3 * LONGEST, "qfq", "analogical", {3, 1}), ChanceOf(1), {}, {}, &channels);
+    Queue<int> queue(Modular("wf2q+", 3 * LONGEST, "qfq", "analogical", {3, 1}), ChanceOf(1), {}, {}, MakerOf(&channels));
     for (int item = 0; item < 8; ++item)
     {
         queue.Enqueue(item, {LONGEST, static_cast<ClassId>(item % 2), {}, StationId{1}}, 0, RATE);
