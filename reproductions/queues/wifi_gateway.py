@@ -28,6 +28,16 @@ _LOST_II = {
     "FTP": (0.000345, 0.002092, 0.003288, 0.001124, 0.000745),
     "voice": (0.003469, 0.009594, 0.024499, 0.006789, 0.005013),
 }
+#: What is known not to come out, and why.
+_FULL = (
+    "how full a queue of 1000 packets is, and how often it is overrun, follows from the windows of ten transfers and from "
+    "the round trip. Neither is told; ours could fill it with 1340 packets. Runs of ours are from 450 to 515 ms in the mean"
+)
+_WINDOWS = (
+    "by the law of Mathis et al. (1997), 1.5 / W², a transfer that has the 1.35 Mbit/s that voice leaves, and a round trip of "
+    "84 ms, has windows W of 14 packets and loses 0.8 %, which is ours with CoDel 50 ms. With each discipline the source loses "
+    "a quarter of ours or less, as windows twice as large would; with these the transfer would need twice the rate that is left"
+)
 _QUEUE = "bottleneck.gateway.queue_packets"
 _PACKETS = Unit(" packets", digits=0)
 #: Of the wire, ms: how long a bit is on its way, and how long it takes a packet of TCP.
@@ -45,7 +55,8 @@ _OPEN = (
 
 
 def _first(cells: Cells) -> Iterator[Comparison]:
-    yield from _losses(cells, _LOST_I, {"FTP": _FTP, "voice": ["voice"]}, "T3-F, T3-H")
+    known = {("FTP", "droptail"): _FULL, ("voice", "droptail"): _FULL}
+    yield from _losses(cells, _LOST_I, {"FTP": _FTP, "voice": ["voice"]}, "T3-F, T3-H", known)
     for discipline, published in (("codel-50", -0.91), ("red", -0.88)):
         change = cells.change(f"{_QUEUE}_mean", {"discipline": discipline}, {"discipline": "droptail"})
         what = f"F3.16: mean queue, {_DISCIPLINES[discipline]} against DropTail"
@@ -54,7 +65,8 @@ def _first(cells: Cells) -> Iterator[Comparison]:
         depth = cells.derived(["voice.delay_ms_p99"], lambda delay_ms: (delay_ms - _WIRE_MS) / _PACKET_MS, discipline=discipline)
         yield near(f"F3.20: depth of the queue, {_DISCIPLINES[discipline]}", packets, depth, Within(share=0.25), _PACKETS)
     delay = cells.mean("voice.delay_ms_mean", discipline="droptail")
-    yield between("F3.17: DropTail has most packets wait", "over 500 ms", delay, (500.0, float("inf")), Unit(" ms", digits=0))
+    milliseconds = Unit(" ms", digits=0)
+    yield between("F3.17: DropTail has most packets wait", "over 500 ms", delay, (500.0, float("inf")), milliseconds, _FULL)
     for target, published in (("codel-50", 9.3939), ("codel-100", 9.3802), ("codel-150", 9.3913)):
         transfers = [f"{flow}.transfer_goodput_kbps" for flow in _FTP]
         goodput = cells.derived(transfers, lambda *kbps: sum(kbps) * _WITH_HEADERS, discipline=target)
@@ -63,7 +75,8 @@ def _first(cells: Cells) -> Iterator[Comparison]:
 
 
 def _second(cells: Cells) -> Iterator[Comparison]:
-    yield from _losses(cells, _LOST_II, {"FTP": ["ftp"], "voice": _VOICE}, "T3-G, T3-J")
+    known = {("FTP", discipline): _WINDOWS for discipline in _DISCIPLINES}
+    yield from _losses(cells, _LOST_II, {"FTP": ["ftp"], "voice": _VOICE}, "T3-G, T3-J", known)
     codel, red = (_lost(cells, _VOICE, discipline) for discipline in ("codel-50", "red"))
     yield falls("3.4.2: CoDel is friendlier to voice than RED", "2.5 times", [("RED", red), ("CoDel 50 ms", codel)], PERCENT)
     delays = [(name, cells.mean("voice-1.delay_ms_mean", discipline=name)) for name in ("droptail", "red", "codel-50")]
@@ -71,12 +84,17 @@ def _second(cells: Cells) -> Iterator[Comparison]:
 
 
 def _losses(
-    cells: Cells, published: Mapping[str, Sequence[float]], flows: Mapping[str, Sequence[str]], table: str
+    cells: Cells,
+    published: Mapping[str, Sequence[float]],
+    flows: Mapping[str, Sequence[str]],
+    table: str,
+    known: Mapping[tuple[str, str], str],
 ) -> Iterator[Comparison]:
     for kind, figures in published.items():
         for (discipline, name), figure in zip(_DISCIPLINES.items(), figures, strict=True):
             ours = _lost(cells, flows[kind], discipline)
-            yield near(f"{table}: lost of {kind}, {name}", figure, ours, Within(factor=2.0), Unit(" %", 100.0, 3))
+            reason = known.get((kind, discipline), "")
+            yield near(f"{table}: lost of {kind}, {name}", figure, ours, Within(factor=2.0), Unit(" %", 100.0, 3), reason)
         rising = [(_DISCIPLINES[codel], _lost(cells, flows[kind], codel)) for codel in _CODELS]
         yield falls(f"3.4.3: lost of {kind}, with a larger target", "less", rising, Unit(" %", 100.0, 3))
 
