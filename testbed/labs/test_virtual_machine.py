@@ -58,6 +58,7 @@ print(total)
 
 
 @pytest.mark.lab
+@pytest.mark.long
 def test_a_virtual_machine_is_pinged_and_carries_streams_through_a_netbox(nothing_left: None, tmp_path: Path) -> None:
     with own_interfaces([]) as interfaces:
         plan = resolve(load_text(tmp_path, TOPOLOGY), lab=f"m{os.getpid()}", realtime=RealtimeSupport(False, None, "not tried"))
