@@ -60,7 +60,7 @@ const std::vector<Kind> KINDS{
 class Lines
 {
   public:
-    Lines(std::unique_ptr<Scheduler> scheduler, std::size_t count) : m_scheduler(std::move(scheduler)), m_lines(count)
+    Lines(std::unique_ptr<WeightedScheduler> scheduler, std::size_t count) : m_scheduler(std::move(scheduler)), m_lines(count)
     {
     }
 
@@ -93,7 +93,7 @@ class Lines
 
     void Weigh(LineId line, std::uint32_t weight)
     {
-        dynamic_cast<WeightedScheduler&>(*m_scheduler).Weigh(line, weight);
+        m_scheduler->Weigh(line, weight);
     }
 
     std::size_t Waits(LineId line) const
@@ -107,7 +107,7 @@ class Lines
         return m_lines[line].empty() ? 0 : m_lines[line].front();
     }
 
-    std::unique_ptr<Scheduler> m_scheduler;
+    std::unique_ptr<WeightedScheduler> m_scheduler;
     std::vector<std::deque<std::uint32_t>> m_lines;
 };
 

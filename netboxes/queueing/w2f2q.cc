@@ -32,6 +32,12 @@ void W2f2q::TakenOut(LineId line, std::uint32_t following)
     Follows(line, following);
 }
 
+void W2f2q::Weigh(LineId line, std::uint32_t weight)
+{
+    m_good.Weigh(line, weight);
+    m_bad.Weigh(line, weight);
+}
+
 void W2f2q::Join(LineId line, std::uint32_t bytes)
 {
     m_lines[line] = {bytes, m_loss(line) > m_most};

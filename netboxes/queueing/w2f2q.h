@@ -13,7 +13,7 @@ namespace netboxit::queueing
 ///
 /// A line of weight 0 sends while no other one has something; several share that time by their own weights. After each packet the channels
 /// of all lines are looked at, so the time of a packet grows with the number of lines.
-class W2f2q : public Scheduler
+class W2f2q : public WeightedScheduler
 {
   public:
     /// The share of packets that a line's channel loses now, 0 to 1.
@@ -26,6 +26,7 @@ class W2f2q : public Scheduler
     LineId Next() override;
     void Sent(LineId line, std::uint32_t bytes, std::uint32_t following) override;
     void TakenOut(LineId line, std::uint32_t following) override;
+    void Weigh(LineId line, std::uint32_t weight) override;
 
   private:
     struct State
