@@ -31,7 +31,7 @@ OTHERS: Final = "default"
 CLASSES: Final = "classes"
 #: Disciplines of one technology alone, and what is said of each where it cannot be.
 _ELSEWHERE = {
-    name: f"{name} knows the bearer of an eNodeB, so it is a discipline of the whole `queue` of a netbox with `technology: lte`"
+    name: f"{name} knows the bearer of an eNodeB, so it is a discipline of the whole `queue` of a netbox that has one"
     for name in ("codel-second", "cqi", "qoe")
 }
 #: What only `modular` has besides its limits and settings.
