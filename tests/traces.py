@@ -26,12 +26,20 @@ def traces(folder: Path) -> dict[str, set[str]]:
         "mounts": {line for line in mounts if ours in line or str(folder) in line},
         "groups": {str(group) for group in groups if ours in group.name or group.name.startswith("lxc")},
         "processes": {line for line in command_lines() if str(folder) in line},
-        "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
-        "awake cores": {unquote(entry.name) for entry in Path("/run/netboxit/awake").rglob(f"*{quote(str(folder), safe='')}*")},
+        "locks": {path for path in _below("/run/lxc/lock") if str(folder) in path},
+        "awake cores": {
+            unquote(Path(path).name) for path in _below("/run/netboxit/awake") if quote(str(folder), safe="") in Path(path).name
+        },
         "labs": set(state.lab_names()),
         "disks": _disks_that_stay(folder),
-        "shared memory": {str(entry) for entry in rings.FOLDER.rglob("*") if ours in str(entry)},
+        "shared memory": {path for path in _below(rings.FOLDER) if ours in path},
     }
+
+
+def _below(folder: str | Path) -> Iterator[str]:
+    """All files and folders, of which others may go meanwhile: labs of tests beside this one."""
+    for place, inner, files in os.walk(folder):
+        yield from (str(Path(place, name)) for name in (*inner, *files))
 
 
 def _disks_that_stay(folder: Path) -> set[str]:
