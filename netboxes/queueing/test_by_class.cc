@@ -4,13 +4,13 @@
 #include "fifo.h"
 #include "make_scheduler.h"
 #include "queue.h"
+#include "test_random.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <random>
 #include <set>
 
 using namespace netboxit;
@@ -20,7 +20,6 @@ namespace
 {
 
 constexpr std::int64_t MS = 1'000'000;
-constexpr std::uint32_t LONGEST = 1500;
 constexpr double RATE = 1e6;
 
 const std::vector<std::string> WEIGHTED{"drr", "scfq", "wf2q+", "qfq", "qfq+"};
@@ -75,33 +74,6 @@ class Fickle : public Fifo
   private:
     Chance m_chance;
     std::size_t m_least; ///< packets that are left of those that drops take
-};
-
-class Random
-{
-  public:
-    explicit Random(unsigned seed) : m_engine(seed)
-    {
-    }
-
-    double operator()()
-    {
-        return std::uniform_real_distribution{}(m_engine);
-    }
-
-    std::uint32_t Below(std::uint32_t end)
-    {
-        return std::uniform_int_distribution<std::uint32_t>{0, end - 1}(m_engine);
-    }
-
-    /// Of a packet, bytes.
-    std::uint32_t Length()
-    {
-        return 40 + Below(LONGEST - 39);
-    }
-
-  private:
-    std::mt19937 m_engine;
 };
 
 /// Classes that have always something: how far each is from its share of what was sent, at most, in bytes.

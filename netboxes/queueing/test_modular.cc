@@ -4,12 +4,12 @@
 #include "chance.h"
 #include "make_scheduler.h"
 #include "queue.h"
+#include "test_random.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <numeric>
-#include <random>
 #include <set>
 
 using namespace netboxit;
@@ -19,7 +19,6 @@ namespace
 {
 
 constexpr std::int64_t MS = 1'000'000;
-constexpr std::uint32_t LONGEST = 1500;
 constexpr double RATE = 12e6; // the longest packet takes 1 ms
 
 const std::vector<std::string> WEIGHTED{"drr", "scfq", "wf2q+", "qfq", "qfq+"};
@@ -73,33 +72,6 @@ std::unique_ptr<Discipline> Made(const Json& queue, const Channel& channel)
 {
     return MakeDiscipline(queue, ChanceOf(1), [](const Waiting&, Loss) { FAIL() << "there is no limit"; }, {}, &channel);
 }
-
-class Random
-{
-  public:
-    explicit Random(unsigned seed) : m_engine(seed)
-    {
-    }
-
-    double operator()()
-    {
-        return std::uniform_real_distribution{}(m_engine);
-    }
-
-    std::uint32_t Below(std::uint32_t end)
-    {
-        return std::uniform_int_distribution<std::uint32_t>{0, end - 1}(m_engine);
-    }
-
-    /// Of a packet, bytes.
-    std::uint32_t Length()
-    {
-        return 40 + Below(LONGEST - 39);
-    }
-
-  private:
-    std::mt19937 m_engine;
-};
 
 } // namespace
 

@@ -2,6 +2,7 @@
 #include "drr.h"
 #include "qfq.h"
 #include "scfq.h"
+#include "test_random.h"
 #include "w2f2q.h"
 #include "wf2q_plus.h"
 
@@ -12,14 +13,11 @@
 #include <deque>
 #include <functional>
 #include <numeric>
-#include <random>
 
 using namespace netboxit::queueing;
 
 namespace
 {
-
-constexpr std::uint32_t LONGEST = 1500;
 
 using Make = std::function<std::unique_ptr<WeightedScheduler>(const Weights&)>;
 
@@ -115,29 +113,6 @@ class SchedulerTest : public testing::TestWithParam<Kind>
 {
 };
 
-/// Numbers from [0, 1).
-class Numbers
-{
-  public:
-    explicit Numbers(unsigned seed) : m_engine(seed)
-    {
-    }
-
-    double operator()()
-    {
-        return std::uniform_real_distribution{}(m_engine);
-    }
-
-    /// Of a packet, bytes.
-    std::uint32_t Length()
-    {
-        return std::uniform_int_distribution<std::uint32_t>{40, LONGEST}(m_engine);
-    }
-
-  private:
-    std::mt19937 m_engine;
-};
-
 } // namespace
 
 TEST_P(SchedulerTest, LinesThatAlwaysHaveSomethingSendByTheirWeights)
@@ -145,7 +120,7 @@ TEST_P(SchedulerTest, LinesThatAlwaysHaveSomethingSendByTheirWeights)
     const Weights weights{1, 2, 3, 10, 10, 1, 50, 7};
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     Lines lines(GetParam().make(weights), weights.size());
-    Numbers chance(1);
+    Random chance(1);
     const auto fill = [&](LineId line)
     {
         while (lines.Waits(line) < 3)
@@ -184,7 +159,7 @@ TEST_P(SchedulerTest, LinesThatAlwaysHaveSomethingSendByTheirWeights)
 
 TEST_P(SchedulerTest, WhateverComesAndIsTakenOutGoesOnceInItsLinesOrderAndNobodyStarves)
 {
-    Numbers chance(2);
+    Random chance(2);
     for (int trial = 0; trial < 30; ++trial)
     {
         Weights weights(1 + static_cast<std::size_t>(chance() * 60));
@@ -260,7 +235,7 @@ TEST_P(SchedulerTest, LinesSendByTheirNewWeightsFromNowOn)
     const Weights after{50, 2, 2, 1, 10, 5, 1, 2};
     const double sum = std::accumulate(after.begin(), after.end(), 0.0);
     Lines lines(GetParam().make(before), before.size());
-    Numbers chance(4);
+    Random chance(4);
     std::vector<double> sent(before.size(), 0);
     double total = 0;
     const auto turn = [&]
@@ -302,7 +277,7 @@ TEST_P(SchedulerTest, ALineWhoseWeightChangesAllTheTimeDoesNotStarve)
 {
     constexpr std::size_t LINES = 10;
     Lines lines(GetParam().make(Weights(LINES, 100)), LINES);
-    Numbers chance(5);
+    Random chance(5);
     int first = 0;
     constexpr int PACKETS = 50'000;
     for (int packet = 0; packet < PACKETS; ++packet)
