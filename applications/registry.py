@@ -12,9 +12,8 @@ from typing import Final
 from applications.application import Application
 from contracts.plugins import BadPlugin, OursFirst, Plugin, loaded, plugins
 from results.application_analysis import ApplicationAnalysis
-from results.measure import NAME, OF_FLOWS, OF_OTHERS, Measure
+from results.measure import NAME, OF_FLOWS, OF_OTHERS, TAKEN, Measure
 from results.metrics_document import Metrics
-from results.tables import TAKEN
 
 #: Under which other packages name their applications: `probe = "their_package.probe"`, a folder as those beside this file.
 GROUP: Final = "netboxit.applications"

@@ -12,12 +12,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from contracts.campaign import CampaignRun
+
 #: What a measure is of, and has one value for in a run: a flow in one direction, an entry of the traffic, a queue of a netbox,
 #: streams of TCP that crossed netboxes together, a netbox in one direction, a netbox, the whole run.
 Subject = Literal["flow", "traffic", "queue", "sharing", "segment", "netbox", "run"]
 
 #: Letters, digits and underscores, so that it is a word of Python and of SQL as it stands.
 NAME: Final = r"[a-z][a-z0-9_]*"
+
+#: What flows.parquet says of each flow before its measures, in this order.
+COLUMNS_OF_FLOWS: Final = (
+    "lab",
+    "clock",
+    "status",
+    "flow",
+    "direction",
+    "kind",
+    "protocol",
+    "traffic",
+    "application",
+    "source",
+    "destination",
+    "dscp",
+    "conversations",
+)
+#: Those of them that are whole numbers; the others are words.
+NUMBERS_OF_FLOWS: Final = frozenset({"dscp", "conversations"})
+
+#: Names that no measure may have: columns beside the measures of flows, also those that `results.runs` puts there.
+TAKEN: Final = frozenset({*COLUMNS_OF_FLOWS, *CampaignRun.__annotations__, "run"})
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ from contracts.errors import NetBoxITError, WrongInput, listed, printable
 from contracts.run_folder import FLOWS_TABLE, FRAMES_TABLE, MEASURES_TABLE, METRICS_FILE, SERIES_TABLE
 from contracts.shapes import OtherShape, parsed
 from results import frames, journal
+from results.measure import TAKEN
 from results.run_folder import WARM_UP
 from results.stored_runs import Problem, StoredRun, Unreadable, stored_runs
-from results.tables import FLOW_COLUMNS, FLOWS, IDENTITY, MEASURE_COLUMNS, MEASURES, TAKEN
+from results.tables import FLOW_COLUMNS, FLOWS, IDENTITY, MEASURE_COLUMNS, MEASURES
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]

@@ -17,11 +17,10 @@ import numpy as np
 import polars as pl
 
 from contracts import durable
-from contracts.campaign import CampaignRun
 from contracts.document import Document
 from contracts.run_folder import FLOWS_TABLE, MEASURES_TABLE
 from results.application_analysis import ApplicationAnalysis, Findings, MeasuredValues
-from results.measure import OF_FLOWS, OF_OTHERS
+from results.measure import COLUMNS_OF_FLOWS, NUMBERS_OF_FLOWS, OF_FLOWS, OF_OTHERS
 from results.metrics_document import Conversation, Flow, Metrics
 from results.run_folder import Measured
 from results.statistics import joined
@@ -34,19 +33,7 @@ IDENTITY: Final = "netboxit"
 
 #: Of each flow. The columns behind them are measures, numbers that are null where they are not known.
 FLOW_COLUMNS: Final[Mapping[str, type[pl.DataType]]] = {
-    "lab": pl.String,
-    "clock": pl.String,
-    "status": pl.String,
-    "flow": pl.String,
-    "direction": pl.String,
-    "kind": pl.String,
-    "protocol": pl.String,
-    "traffic": pl.String,
-    "application": pl.String,
-    "source": pl.String,
-    "destination": pl.String,
-    "dscp": pl.Int64,
-    "conversations": pl.Int64,
+    name: pl.Int64 if name in NUMBERS_OF_FLOWS else pl.String for name in COLUMNS_OF_FLOWS
 }
 
 #: Of each value of a measure that is no flow's.
@@ -61,9 +48,6 @@ MEASURE_COLUMNS: Final[Mapping[str, type[pl.DataType]]] = {
     "value": pl.Float64,
     "unit": pl.String,
 }
-
-#: Names that no measure may have: columns beside the measures of flows, also those that `results.runs` puts there.
-TAKEN: Final = frozenset({*FLOW_COLUMNS, *CampaignRun.__annotations__, "run"})
 
 _NAMES: Final = {measure.name for measure in (*OF_FLOWS, *OF_OTHERS)}
 _Row = dict[str, Any]
