@@ -129,11 +129,11 @@ test: setup
 	else echo "not root: tests that build labs are left out"; $(MAKE) --no-print-directory --jobs=2 --keep-going $(HALVES); fi
 
 test-labs:
-	$(VENV)/bin/pytest -m "lab and not patient and not long"
+	$(VENV)/bin/pytest --durations=40 -m "lab and not patient and not long"
 
 # What failed is told when all of a half are through; the other tests' words come in between.
 test-whole test-parts: test-%:
-	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" $(TESTED_$*) >build/test-$*.log 2>&1 || { cat build/test-$*.log; exit 1; }
+	@nice -n 19 $(VENV)/bin/pytest -q --durations=60 -m "$(BESIDE_LABS)" $(TESTED_$*) >build/test-$*.log 2>&1 || { cat build/test-$*.log; exit 1; }
 	@tail -n 1 build/test-$*.log
 
 # Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin.

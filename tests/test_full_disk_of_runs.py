@@ -50,10 +50,9 @@ _WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
     ("kind", "unit", "rooms"),
     [
         # While it captures, while it collects, while it makes the report, and enough.
-        ("tmpfs", "KiB", (200, 300, 450, 24000)),
-        pytest.param("tmpfs", "KiB", (*range(0, 600, 40), 24000), marks=pytest.mark.long),
-        pytest.param("tmpfs", "inodes", (*range(0, 40, 4), 200), marks=pytest.mark.long),
-        pytest.param("ext4", "KiB", (*range(0, 600, 60), 24000), marks=pytest.mark.long),
+        ("tmpfs", "KiB", (*range(0, 600, 75), 24000)),
+        ("tmpfs", "inodes", (*range(0, 40, 8), 200)),
+        ("ext4", "KiB", (*range(0, 600, 120), 24000)),
     ],
 )
 def test_a_run_tells_what_it_could_not_keep_and_leaves_nothing(kind: Kind, unit: Unit, rooms: Sequence[int]) -> None:
