@@ -108,7 +108,7 @@ guest-surroundings:
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
 
 guest-own-tests:
-	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
+	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py tests/guest/test_kernel_queues.py
 
 guest-less-granted:
 	$(IN_GUESTS) tests/guest/test_less_granted.py
