@@ -35,20 +35,28 @@ class Cells:
 
     def derived(self, measures: Sequence[str], of: Callable[..., float], **at: Any) -> Interval:
         """Of what follows from several measures of a run."""
-        tables = [self._by_repetition(measure, at) for measure in measures]
-        shared = [repetition for repetition in tables[0] if all(repetition in table for table in tables)]
-        values = {repetition: of(*(table[repetition] for table in tables)) for repetition in shared}
-        return _interval(values, ", ".join(measures), at)
+        return _interval(self._derived(measures, of, at), ", ".join(measures), at)
 
     def change(self, measure: str, at: Mapping[str, Any], against: Mapping[str, Any]) -> Interval:
         """Of the relative difference of two cells, by the pairs of runs that have the same seed."""
-        ours, theirs = self._by_repetition(measure, at), self._by_repetition(measure, against)
+        return self.derived_change([measure], lambda value: value, at, against)
+
+    def derived_change(
+        self, measures: Sequence[str], of: Callable[..., float], at: Mapping[str, Any], against: Mapping[str, Any]
+    ) -> Interval:
+        """The same of what follows from several measures of a run."""
+        ours, theirs = self._derived(measures, of, at), self._derived(measures, of, against)
         pairs = {repetition: ours[repetition] / theirs[repetition] - 1 for repetition in ours if theirs.get(repetition)}
-        return _interval(pairs, measure, {**at, "against": dict(against)})
+        return _interval(pairs, ", ".join(measures), {**at, "against": dict(against)})
 
     def record(self) -> dict[str, list[dict[str, Any]]]:
         """All that was asked for, run by run: the raw record of the figures."""
         return {measure: table.to_dicts() for measure, table in self._values.items()}
+
+    def _derived(self, measures: Sequence[str], of: Callable[..., float], at: Mapping[str, Any]) -> dict[int, float]:
+        tables = [self._by_repetition(measure, at) for measure in measures]
+        shared = [repetition for repetition in tables[0] if all(repetition in table for table in tables)]
+        return {repetition: of(*(table[repetition] for table in tables)) for repetition in shared}
 
     def _by_repetition(self, measure: str, at: Mapping[str, Any]) -> dict[int, float]:
         if measure not in self._values:

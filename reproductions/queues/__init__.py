@@ -3,6 +3,7 @@
 
 from reproductions.queues.lte_calls import QOE
 from reproductions.queues.lte_cell import CQI
+from reproductions.queues.lte_dash import DASH, MIXED
 from reproductions.queues.poisson_queue import POISSON_QUEUE
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
 from reproductions.queues.stations import COSTS, LATENESS, THROUGHPUT
@@ -25,6 +26,8 @@ QUEUES = Study(
         DOWNLOADS,
         CQI,
         QOE,
+        DASH,
+        MIXED,
         FAIRNESS,
         DELAYS,
         THROUGHPUT,

@@ -10,6 +10,7 @@ from typing import cast
 from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, between, falls
+from reproductions.queues.over_flows import jain, mean
 from results.intervals import Interval, mean_interval
 
 _UES = (2, 4, 6, 8, 10)
@@ -28,15 +29,6 @@ _FAIR = "with one greedy flow for each UE the index is above 0.99 with all numbe
 _MS, _MBIT, _JAIN = Unit(" ms", digits=0), Unit(" Mbit/s", 1e-3), Unit(digits=3)
 
 
-def _mean(*values: float) -> float:
-    return sum(values) / len(values)
-
-
-def _jain(*values: float) -> float:
-    """The index of Jain, Chiu and Hawe (1984)."""
-    return sum(values) ** 2 / (len(values) * sum(value * value for value in values))
-
-
 def _of(ues: int, measure: str) -> list[str]:
     return [f"download-{number}.{measure}" for number in range(1, ues + 1)]
 
@@ -44,11 +36,11 @@ def _of(ues: int, measure: str) -> list[str]:
 def _waiting(cells: Cells, discipline: str, ues: int) -> Interval:
     """How long packets wait, ms."""
     delays = _of(ues, "delay_ms_mean")
-    return cells.derived(delays, lambda *ms: _mean(*ms) - _PATH_MS, discipline=discipline, ues=str(ues))
+    return cells.derived(delays, lambda *ms: mean(*ms) - _PATH_MS, discipline=discipline, ues=str(ues))
 
 
 def _lost(cells: Cells, discipline: str, ues: int) -> Interval:
-    return cells.derived(_of(ues, "loss_ratio"), _mean, discipline=discipline, ues=str(ues))
+    return cells.derived(_of(ues, "loss_ratio"), mean, discipline=discipline, ues=str(ues))
 
 
 def _goodput(cells: Cells, discipline: str, ues: int) -> Interval:
@@ -56,7 +48,7 @@ def _goodput(cells: Cells, discipline: str, ues: int) -> Interval:
 
 
 def _fairness(cells: Cells, discipline: str, ues: int) -> Interval:
-    return cells.derived(_of(ues, "transfer_goodput_kbps"), _jain, discipline=discipline, ues=str(ues))
+    return cells.derived(_of(ues, "transfer_goodput_kbps"), jain, discipline=discipline, ues=str(ues))
 
 
 def _over_ues(of: Sequence[float]) -> Interval:

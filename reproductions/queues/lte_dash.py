@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A random back-off of players of video, against CoDel above RLC in an eNodeB (Dai 2018, 6.3 and 6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from reproductions.campaign_experiment import CampaignExperiment
+from reproductions.cells import Cells
+from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
+from reproductions.queues.over_flows import jain, mean
+from results.intervals import Interval
+
+_PLAYERS = {"codel": "CoDel", "back-off-3": "3 s", "back-off-5": "5 s"}
+_BACK_OFFS = ("back-off-3", "back-off-5")
+_CELLS = {"cqi-15": "CQI 15", "cqi-8": "CQI 8", "cqi-15-fast": "CQI 15 and 100 Mbit/s"}
+_UES = (10, 20)
+_MIXED = 46
+_FAIR = (0.95, 1.0)
+_MS, _KBIT, _JAIN, _TIMES = Unit(" ms", digits=0), Unit(" kbit/s", digits=0), Unit(digits=3), Unit(" times", digits=2)
+
+
+def _of(ues: int, measure: str) -> list[str]:
+    return [f"video-{number}.{measure}" for number in range(1, ues + 1)]
+
+
+class _Crowd:
+    """So many players."""
+
+    def __init__(self, cells: Cells, ues: int, where: Mapping[str, Any]) -> None:
+        self._cells, self._ues, self._where = cells, ues, where
+
+    def delay(self, player: str) -> Interval:
+        return self._cells.derived(_of(self._ues, "delay_ms_mean"), mean, **self._at(player))
+
+    def goodput(self, player: str) -> Interval:
+        """Of a player, kbit/s."""
+        return self._cells.derived(_of(self._ues, "goodput_kbps"), mean, **self._at(player))
+
+    def fairness(self, player: str) -> Interval:
+        return self._cells.derived(_of(self._ues, "goodput_kbps"), jain, **self._at(player))
+
+    def stalled(self, player: str) -> Interval:
+        """Of a player, s."""
+        return self._cells.derived(_of(self._ues, "stalled_s"), mean, **self._at(player))
+
+    def change(self, measure: str, player: str) -> Interval:
+        """Of the mean against that with CoDel."""
+        return self._cells.derived_change(_of(self._ues, measure), mean, self._at(player), self._at("codel"))
+
+    def _at(self, player: str) -> dict[str, Any]:
+        return {**self._where, "players": player if self._ues == _MIXED else f"{player}-{self._ues}"}
+
+
+def _compared(cells: Cells) -> Iterator[Comparison]:
+    crowds = {(cell, ues): _Crowd(cells, ues, {"cell": cell}) for cell in _CELLS for ues in _UES}
+    yield from _at_15(crowds)
+    yield from _at_8(crowds)
+    yield from _both(crowds)
+    yield from _fast_line(cells, crowds)
+
+
+def _at_15(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+    few, many = crowds["cqi-15", 10], crowds["cqi-15", 20]
+    for player in _BACK_OFFS:
+        goodputs = [(_PLAYERS[one], few.goodput(one)) for one in ("codel", player)]
+        yield falls(f"F6.5: goodput of 10 UEs at CQI 15, CoDel above {_PLAYERS[player]}", "highest", goodputs, _KBIT)
+    yield near("6.4: goodput of 10 UEs at CQI 15, CoDel", 800.0, few.goodput("codel"), Within(share=0.2), _KBIT)
+    for player, name in _PLAYERS.items():
+        goodputs = [(f"{ues} UEs", crowds["cqi-15", ues].goodput(player)) for ues in _UES]
+        yield falls(f"F6.5: goodput at CQI 15 with more UEs, {name}", "falls", goodputs, _KBIT)
+    delays = [(_PLAYERS[one], few.delay(one)) for one in ("back-off-3", "codel", "back-off-5")]
+    yield falls("F6.6: delay of 10 UEs at CQI 15", "3 s above CoDel above 5 s", delays, _MS)
+    delays = [(_PLAYERS[one], many.delay(one)) for one in ("back-off-5", "back-off-3")]
+    yield falls("F6.6: delay of 20 UEs at CQI 15", "5 s above 3 s", delays, _MS)
+    for player, name in _PLAYERS.items():
+        delays = [(f"{ues} UEs", crowds["cqi-15", ues].delay(player)) for ues in reversed(_UES)]
+        yield falls(f"F6.6: delay at CQI 15 with more UEs, {name}", "rises", delays, _MS)
+    for ues in _UES:
+        for player, name in _PLAYERS.items():
+            what = f"F6.7: Jain's index of {ues} UEs at CQI 15, {name}"
+            yield between(what, "unfair", crowds["cqi-15", ues].fairness(player), (0.0, _FAIR[0]), _JAIN)
+
+
+def _at_8(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+    for ues in _UES:
+        for player in _BACK_OFFS:
+            change = crowds["cqi-8", ues].change("goodput_kbps", player)
+            what = f"F6.8: goodput of {ues} UEs at CQI 8, {_PLAYERS[player]} against CoDel"
+            yield between(what, "a tiny bit below", change, (-0.1, 0.0), PERCENT)
+    for player in _BACK_OFFS:
+        change = crowds["cqi-8", 10].change("delay_ms_mean", player)
+        yield between(f"F6.9: delay of 10 UEs at CQI 8, {_PLAYERS[player]} against CoDel", "equal", change, (-0.1, 0.1), PERCENT)
+    change = crowds["cqi-8", 20].change("delay_ms_mean", "back-off-3")
+    yield between("F6.9: delay of 20 UEs at CQI 8, 3 s against CoDel", "much lower", change, (-1.0, -0.1), PERCENT)
+    yield from _fair("F6.10", "cqi-8", crowds)
+
+
+def _both(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+    for player, name in _PLAYERS.items():
+        delays = [(_CELLS[cell], crowds[cell, 20].delay(player)) for cell in ("cqi-8", "cqi-15")]
+        yield falls(f"F6.14: delay of 20 UEs, CQI 15 below CQI 8, {name}", "below", delays, _MS)
+
+
+def _fast_line(cells: Cells, crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+    for player, name in _PLAYERS.items():
+        at, against = ({"cell": cell, "players": f"{player}-20"} for cell in ("cqi-15", "cqi-8"))
+        change = cells.derived_change(_of(20, "goodput_kbps"), mean, at, against)
+        ratio = Interval(change.count, change.mean + 1, change.half_width)
+        yield near(f"6.4: goodput of 20 UEs at CQI 15 by that at CQI 8, {name}", 2.0, ratio, Within(share=0.25), _TIMES)
+    yield from _fair("F6.15", "cqi-15-fast", crowds)
+    for ues in _UES:
+        for player, name in _PLAYERS.items():
+            at, against = ({"cell": cell, "players": f"{player}-{ues}"} for cell in ("cqi-15-fast", "cqi-15"))
+            change = cells.derived_change(_of(ues, "goodput_kbps"), mean, at, against)
+            what = f"F6.16: goodput of {ues} UEs at CQI 15, 100 against 10 Mbit/s, {name}"
+            yield between(what, "as with 10 Mbit/s", change, (-0.1, 0.1), PERCENT)
+            delays = [(_CELLS[cell], crowds[cell, ues].delay(player)) for cell in ("cqi-15-fast", "cqi-15")]
+            yield falls(f"F6.17: delay of {ues} UEs with 100 Mbit/s above that with 10, {name}", "above", delays, _MS)
+    delays = [(f"{ues} UEs", crowds["cqi-15-fast", ues].delay("back-off-3")) for ues in _UES]
+    yield falls("F6.18: delay with 100 Mbit/s and more UEs, 3 s", "falls", delays, _MS)
+
+
+def _fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+    for ues in _UES:
+        for player, name in _PLAYERS.items():
+            fairness = crowds[cell, ues].fairness(player)
+            yield between(f"{figure}: Jain's index of {ues} UEs at {_CELLS[cell]}, {name}", "fair", fairness, _FAIR, _JAIN)
+
+
+def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
+    crowd = _Crowd(cells, _MIXED, {})
+    change = crowd.change("delay_ms_mean", "back-off-3")
+    yield between("F6.11: delay, 3 s against CoDel", "-18 %", change, (-1.0, -0.1), PERCENT)
+    change = crowd.change("delay_ms_mean", "back-off-5")
+    yield between("F6.11: delay, 5 s against CoDel", "about CoDel's", change, (-0.1, 0.1), PERCENT)
+    for player in _BACK_OFFS:
+        change = crowd.change("goodput_kbps", player)
+        yield between(f"F6.12: goodput, {_PLAYERS[player]} against CoDel", "similar, below", change, (-0.1, 0.0), PERCENT)
+    for player, name in _PLAYERS.items():
+        yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN)
+    without = crowd.stalled("codel").mean
+    for player in _BACK_OFFS:
+        what = f"6.2: how long a video stands still, {_PLAYERS[player]}"
+        yield between(what, "not for longer", crowd.stalled(player), (0.0, without), Unit(" s"))
+
+
+_OPEN = (
+    "The source leaves open the TCP (CUBIC here), the room of RLC (100 packets, as in E7), the delay of the line (50 ms, as in "
+    "E7) and its queue (100 packets, as a device of ns-3 has), the target of CoDel (50 ms), and the ladder, the segments and the "
+    "adaptation of its players: here those of its module, 20 rates up to 4.2 Mbit/s in segments of 2 s, and the rate by the "
+    "throughput of the latest five segments with a buffer of 30 s. CoDel stands in the eNodeB before players that never wait. A "
+    "back-off is in the players, before an eNodeB that drops nothing but what has no room. UEs stand still. "
+)
+DASH = CampaignExperiment(
+    id="debloat E9, E10, E12, E13",
+    title="players of video with good channels, with bad ones, and with a faster line",
+    text=_OPEN + "The source has 10 to 50 UEs, here are 10 and 20, for 30 s. What is unfair and fair it does not say in numbers; "
+    "the line is drawn at 0.95, which is its own of E8. What is equal is taken as 10 %.",
+    campaign=Path(__file__).with_name("lte-dash.yaml"),
+    compare=_compared,
+    full_repetitions=5,
+)
+MIXED = CampaignExperiment(
+    id="debloat E11",
+    title="players of video with different channels",
+    text="As E9. The source has 42 to 50 UEs between 0.5 and 5 km, here are 46, for 30 s. Its 18 % are judged as 10 % or more.",
+    campaign=Path(__file__).with_name("lte-dash-mixed.yaml"),
+    compare=_compared_mixed,
+    full_repetitions=5,
+)
