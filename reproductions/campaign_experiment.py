@@ -45,4 +45,6 @@ def _how(campaign: Campaign) -> str:
     file = campaign.file
     length = "" if file.duration is None else f" of {TIME.write(file.duration)}"
     warm_up = f", of which the first {TIME.write(file.warm_up)} do not count" if file.warm_up else ""
-    return f"`{campaign.path.name}`: {file.repetitions.at_most} runs{length} for each point{warm_up}."
+    count = file.repetitions.at_most
+    runs = "1 run" if count == 1 else f"{count} runs"
+    return f"`{campaign.path.name}`: {runs}{length} for each point{warm_up}."

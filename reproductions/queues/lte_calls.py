@@ -14,11 +14,29 @@ from reproductions.comparison import PERCENT, Comparison, Unit, between
 from reproductions.queues.over_flows import jain, mean
 from results.intervals import Interval, mean_interval
 
-_UES = (42, 44, 46, 48, 50)
-_CODELS = {"codel-5": "CoDel 5 ms", "codel-50": "CoDel 50 ms"}
-_QOE = "qoe"
+_UES = (44, 46, 50)
+_CODEL, _QOE = "codel-50", "qoe"
 #: The lower bound of a medium quality (Table 5-D).
 _MEDIUM = 3.60
+#: What is known not to come out, and why.
+_CODEL_IS_SHORT = (
+    "with CoDel of 50 ms packets take 114 to 138 ms, 54 ms of which are a path without any queue, so 80 % less cannot be. The "
+    "source's 80 % and its more than 200 ms mean 250 ms and more with its own CoDel, whose target it does not say. QoE lets "
+    "packets wait as long as the score is above 4.03, which is up to 250 ms without losses"
+)
+_OVERLOAD = (
+    "the cell loses what it cannot carry, whoever drops it: 7.5, 8.7 and 12.1 % with CoDel, 8.6, 8.9 and 12.2 % with QoE. With "
+    "QoE queues of 50 packets that are full lose 71 to 86 % of it"
+)
+_NO_HELP = (
+    "at 60 ms in the queue and a loss of 7.5 % the score is 3.60, below which the AQM drops nothing early; the cell loses more "
+    "than that in the mean. So queues fill, and packets wait for longer than with CoDel. Of 44 UEs 22 are below 3.60 (20 with "
+    "CoDel)"
+)
+_TALK = (
+    "in 25 s sources talk for different times: by the variance of the share of such an on-off source, 2 p (1 - p) τ / T with "
+    "p = 0.362 and τ = 0.61 s, the index of what is sent is 0.92, and 0.95 needs 41 s. The source does not say how long it ran"
+)
 _SCORE, _JAIN = Unit(), Unit(digits=3)
 
 
@@ -45,7 +63,7 @@ def _change(ours: Sequence[Interval], theirs: Sequence[Interval]) -> Interval:
 
 
 def _compared(cells: Cells) -> Iterator[Comparison]:
-    names = {**_CODELS, _QOE: "QoE"}
+    names = {_CODEL: "CoDel", _QOE: "QoE"}
 
     def each(discipline: str, *measures: str) -> list[Interval]:
         of = _mean_score if len(measures) > 1 else mean
@@ -56,31 +74,33 @@ def _compared(cells: Cells) -> Iterator[Comparison]:
 
     delays = {name: each(name, "delay_ms_mean") for name in names}
     losses = {name: each(name, "loss_ratio") for name in names}
-    for codel, name in _CODELS.items():
-        change = _change(delays[_QOE], delays[codel])
-        yield between(f"F5.6: delay, QoE against {name}", "about -80 %", change, (-0.9, -0.7), PERCENT)
-        change = _change(losses[_QOE], losses[codel])
-        yield between(f"F5.7: lost, QoE against {name}", "about +70 %", change, (0.4, 1.0), PERCENT)
+    change = _change(delays[_QOE], delays[_CODEL])
+    yield between("F5.6: delay, QoE against CoDel", "about -80 %", change, (-0.9, -0.7), PERCENT, _CODEL_IS_SHORT)
+    change = _change(losses[_QOE], losses[_CODEL])
+    yield between("F5.7: lost, QoE against CoDel", "about +70 %", change, (0.4, 1.0), PERCENT, _OVERLOAD)
     for discipline, name in names.items():
         scores = each(discipline, "delay_ms_mean", "loss_ratio")
         for ues, score in zip(_UES, scores, strict=True):
-            is_poor = discipline in _CODELS and ues > 44
+            is_poor = discipline == _CODEL and ues > 44
             bounds = (1.0, _MEDIUM) if is_poor else (_MEDIUM, 4.5)
-            yield between(f"F5.8: MOS of {ues} UEs, {name}", "below 3.60" if is_poor else "above 3.60", score, bounds, _SCORE)
+            published = "below 3.60" if is_poor else "above 3.60"
+            reason = _NO_HELP if discipline == _QOE else ""
+            yield between(f"F5.8: MOS of {ues} UEs, {name}", published, score, bounds, _SCORE, reason)
         fairness = [cells.derived(_of(ues, "goodput_kbps"), jain, discipline=discipline, ues=str(ues)) for ues in _UES]
         least = min(fairness, key=lambda interval: interval.mean)
-        yield between(f"F5.9: least of Jain's indices, {name}", "above 95 %", least, (0.95, 1.0), _JAIN)
+        yield between(f"F5.9: least of Jain's indices, {name}", "above 95 %", least, (0.95, 1.0), _JAIN, _TALK)
 
 
 QOE = CampaignExperiment(
     id="debloat E8",
     title="an eNodeB's AQM by the quality of calls",
-    text="Table 5-E, with the carrier and powers of E7. The source leaves open the rate of its voice, the target of CoDel, and "
-    "over how many packets its AQM counts losses: 1000 here. The rate while a source sends, 443 kbit/s, is calibrated: with it "
-    "45 UEs have a mean opinion score of 3.60 with CoDel of 50 ms, between 3.70 at 430 and 3.48 at 460 kbit/s (two seeds each), so "
-    "that this CoDel crosses the source's line between 44 and 46 UEs, as the source's. That is judged below, but follows from the "
-    "calibration. The server's line has 100 Mbit/s, as in the text (Table 5-E: 10). UEs stand still. Delays and losses are from "
-    "the server to the UE, a MOS is by the source's Eq 5.3 and 5.4, and the mean of the UEs'.",
+    text="Table 5-E, with the carrier and powers of E7. The source leaves open the rate of its voice, the target of CoDel (50 ms "
+    "here), and over how many packets its AQM counts losses (1000 here). The rate while a source sends, 443 kbit/s, is "
+    "calibrated: with it 45 UEs have a mean opinion score of 3.60 with CoDel, between 3.70 at 430 and 3.48 at 460 kbit/s (two "
+    "seeds each), so that CoDel crosses the source's line of 3.60 between 44 and 46 UEs as the source's does. That is judged "
+    "below, but follows from the calibration. The server's line has 100 Mbit/s, as in the text (Table 5-E: 10). Here are 44, 46 "
+    "and 50 UEs (the source has 42 to 50) that stand still. Delays and losses are from the server to the UE, a MOS is by the "
+    "source's Eq 5.3 and 5.4, and the mean of the UEs'.",
     campaign=Path(__file__).with_name("lte-qoe.yaml"),
     compare=_compared,
     full_repetitions=5,
