@@ -20,13 +20,13 @@ def _compared(cells: Cells) -> Iterator[Comparison]:
         at = {"discipline": discipline}
         queue = cells.change("cell.gateway.queue_packets_mean", at, before)
         yield between(f"mean queue, {name} against DropTail", "shorter", queue, (-1.0, 0.0), PERCENT)
-    without = cells.total(_DOWNLOADS, **before).mean
     for discipline, name in {"droptail": "DropTail", **_AQMS}.items():
         mos = cells.mean("call.forward.mos_e_model", discipline=discipline)
         bounds = (1.0, 3.6) if discipline == "droptail" else (3.6, 4.5)
         yield between(f"MOS of the call, {name}", "poor" if discipline == "droptail" else "at least medium", mos, bounds, Unit())
-        goodput = cells.total(_DOWNLOADS, discipline=discipline)
-        yield between(f"goodput of the downloads, {name}", "kept", goodput, (0.95 * without, float("inf")), Unit(" Mbit/s", 1e-3))
+    for discipline, name in _AQMS.items():
+        change = cells.derived_change(_DOWNLOADS, lambda *kbps: sum(kbps), {"discipline": discipline}, before)
+        yield between(f"goodput of the downloads, {name} against DropTail", "kept", change, (-0.05, float("inf")), PERCENT)
 
 
 DOWNLOADS = CampaignExperiment(
@@ -34,7 +34,8 @@ DOWNLOADS = CampaignExperiment(
     title="ten downloads and a call through the queue of an access point",
     text="The source's study has its queue in front of a wire and says nothing of a cell that is the bottleneck. Nothing is "
     "published, so what is judged is what the study concludes: an AQM shortens the queue, and costs no goodput to speak "
-    "of. TCP is CUBIC.",
+    "of (5 %); and a call beside the downloads, by the E-model, is of the source's medium quality (3.60) or better. TCP is "
+    "CUBIC, the queue has 1000 packets, and CoDel and PIE have their usual targets.",
     campaign=Path(__file__).with_name("wifi-downloads.yaml"),
     compare=_compared,
 )
