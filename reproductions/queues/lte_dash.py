@@ -19,6 +19,22 @@ _CELLS = {"cqi-15": "CQI 15", "cqi-8": "CQI 8", "cqi-15-fast": "CQI 15 and 100 M
 _UES = (10, 20)
 _MIXED = 46
 _FAIR = (0.95, 1.0)
+#: What is known not to come out of 46 players, and why.
+_STAYS_FULL = (
+    "our CoDel of 50 ms lets packets take 136 ms, the source's, by its 18 % and 100 ms, about 550 ms: as much as ours without an "
+    "AQM, 616 ms with 5 s and 673 ms with 3 s. A back-off does not empty the cell for long: players choose by the throughput of "
+    "what comes, which leaves out the time that they wait, and so take video of 176 kbit/s (3 s) and 160 kbit/s (5 s) instead of "
+    "114 kbit/s with CoDel. The source does not say how its players choose"
+)
+_RUNS_EMPTY = (
+    "with CoDel 0.3 packets wait for a UE in the mean, without an AQM 7: too little for a bearer always to have something to "
+    "send, as in E7 with a short target"
+)
+_FEW_SEGMENTS = "in 20 s a player gets 8 or 9 segments, 11 with CoDel, so that a step of the ladder more shows in the index"
+_WAITS_SHORT = (
+    "players that ask for more than the cell carries, and wait with 3 or 5 s in their buffers: 25 and 14 stalls of all 46, "
+    "against 8. CoDel's have 7.6 s in the mean, these 4.2 and 5.6 s"
+)
 _MS, _KBIT, _JAIN, _TIMES = Unit(" ms", digits=0), Unit(" kbit/s", digits=0), Unit(digits=3), Unit(" times", digits=2)
 
 
@@ -133,18 +149,20 @@ def _fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], _Crowd]) -> I
 def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
     crowd = _Crowd(cells, _MIXED, {})
     change = crowd.change("delay_ms_mean", "back-off-3")
-    yield between("F6.11: delay, 3 s against CoDel", "-18 %", change, (-1.0, -0.1), PERCENT)
+    yield between("F6.11: delay, 3 s against CoDel", "-18 %", change, (-1.0, -0.1), PERCENT, _STAYS_FULL)
     change = crowd.change("delay_ms_mean", "back-off-5")
-    yield between("F6.11: delay, 5 s against CoDel", "about CoDel's", change, (-0.1, 0.1), PERCENT)
+    yield between("F6.11: delay, 5 s against CoDel", "about CoDel's", change, (-0.1, 0.1), PERCENT, _STAYS_FULL)
     for player in _BACK_OFFS:
         change = crowd.change("goodput_kbps", player)
-        yield between(f"F6.12: goodput, {_PLAYERS[player]} against CoDel", "similar, below", change, (-0.1, 0.0), PERCENT)
+        what = f"F6.12: goodput, {_PLAYERS[player]} against CoDel"
+        yield between(what, "similar, below", change, (-0.1, 0.0), PERCENT, _RUNS_EMPTY)
     for player, name in _PLAYERS.items():
-        yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN)
+        reason = "" if player == "codel" else _FEW_SEGMENTS
+        yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN, reason)
     without = crowd.stalled("codel").mean
     for player in _BACK_OFFS:
         what = f"6.2: how long a video stands still, {_PLAYERS[player]}"
-        yield between(what, "not for longer", crowd.stalled(player), (0.0, without), Unit(" s"))
+        yield between(what, "not for longer", crowd.stalled(player), (0.0, without), Unit(" s"), _WAITS_SHORT)
 
 
 _OPEN = (
@@ -157,7 +175,7 @@ _OPEN = (
 DASH = CampaignExperiment(
     id="debloat E9, E10, E12, E13",
     title="players of video with good channels, with bad ones, and with a faster line",
-    text=_OPEN + "The source has 10 to 50 UEs, here are 10 and 20, for 30 s. What is unfair and fair it does not say in numbers; "
+    text=_OPEN + "The source has 10 to 50 UEs, here are 10 and 20. What is unfair and fair it does not say in numbers; "
     "the line is drawn at 0.95, which is its own of E8. What is equal is taken as 10 %.",
     campaign=Path(__file__).with_name("lte-dash.yaml"),
     compare=_compared,
@@ -166,7 +184,7 @@ DASH = CampaignExperiment(
 MIXED = CampaignExperiment(
     id="debloat E11",
     title="players of video with different channels",
-    text="As E9. The source has 42 to 50 UEs between 0.5 and 5 km, here are 46, for 30 s. Its 18 % are judged as 10 % or more.",
+    text="As E9. The source has 42 to 50 UEs between 0.5 and 5 km, here are 46. Its 18 % are judged as 10 % or more.",
     campaign=Path(__file__).with_name("lte-dash-mixed.yaml"),
     compare=_compared_mixed,
     full_repetitions=5,
