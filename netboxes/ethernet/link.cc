@@ -44,7 +44,9 @@ Link::Link(const Json& queue, std::int64_t stream, Frames& frames, Arrival arriv
       m_queue(queue,
               queueing::ChanceOf(stream),
               m_lost,
-              [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); }),
+              [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); },
+              queueing::MakerOf(),
+              queueing::Asks::WhenDue),
       m_gap(Duration(INTERFRAME_GAP)), m_passages(ROOM_AT_FIRST),
       m_event(ns3::Create<Event>(*this)), m_expected(NEVER)
 {
@@ -60,7 +62,7 @@ void Link::Send(const Outgoing& outgoing)
     const auto now = Now();
     Advance(now);
     m_queue.Enqueue(outgoing, outgoing.EntryIn(m_queue, m_frames), now, static_cast<double>(m_rate));
-    if (m_free == now)
+    if (Begin() == now)
     {
         BeginNext();
     }
@@ -69,7 +71,7 @@ void Link::Send(const Outgoing& outgoing)
 
 void Link::Advance(std::int64_t now)
 {
-    while (m_free <= now && !m_queue.IsEmpty())
+    while (!m_queue.IsEmpty() && Begin() <= now)
     {
         BeginNext();
     }
@@ -77,9 +79,15 @@ void Link::Advance(std::int64_t now)
     m_free = std::max(m_free, now);
 }
 
+std::int64_t Link::Begin() const
+{
+    return std::max(m_free, m_queue.Due());
+}
+
 void Link::BeginNext()
 {
-    const auto next = m_queue.Dequeue(m_free);
+    const auto begin = Begin();
+    const auto next = m_queue.Dequeue(begin);
     if (!next)
     {
         return;
@@ -91,7 +99,7 @@ void Link::BeginNext()
         m_passages.resize(2 * m_passages.size());
     }
     const auto duration = Duration(next->BytesOnWire());
-    const auto sent = m_free + duration;
+    const auto sent = begin + duration;
     m_free = sent + m_gap;
     m_lastArrival = std::max(sent + m_delay, m_lastArrival);
     At(m_count++) = {*next, duration, m_lastArrival};
@@ -113,7 +121,7 @@ void Link::Expect(std::int64_t now)
     else if (!m_queue.IsEmpty())
     {
         // Whichever begins next, it does not arrive sooner.
-        due = m_free + Duration(PREAMBLE + SMALLEST_FRAME) + m_delay;
+        due = Begin() + Duration(PREAMBLE + SMALLEST_FRAME) + m_delay;
     }
     if (due < m_expected)
     {
@@ -174,6 +182,7 @@ void Link::SetQueue(const Json& queue)
     const auto now = Now();
     Advance(now);
     m_queue.Set(queue, now, static_cast<double>(m_rate));
+    Expect(now); // a queue that had a rate of its own may be due sooner
 }
 
 void Link::Clear(Loss reason)

@@ -67,7 +67,9 @@ class Link
     std::int64_t Duration(std::uint32_t bytes) const;
     /// Sends what has begun by now.
     void Advance(std::int64_t now);
-    /// Sends the frame whose turn it is when the transmitter is free.
+    /// When the next frame begins: the transmitter is free, and the queue is due.
+    std::int64_t Begin() const;
+    /// Sends the frame whose turn it is then.
     void BeginNext();
     void Expect(std::int64_t now);
     void ExpectNothing();

@@ -20,7 +20,7 @@ LONGEST_SHARED_BITS = 256.0
 Rate = Annotated[float, Quantity(RATE, 10e3, 10e9)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 10.0)]
 Length = Annotated[float, Quantity(LENGTH, 0.0, 100e6)]
-AnyQueue = Annotated[Queue, queue_or_short(packets=1000)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=1000, waits_until_due=True)]
 
 
 class Station(StationParameters):

@@ -98,7 +98,7 @@ Shared::~Shared()
     m_retune.Cancel();
     for (auto& station : m_stations)
     {
-        station.gapEnds.Cancel();
+        station.sendsNext.Cancel();
     }
 }
 
@@ -109,7 +109,9 @@ void Shared::AddStation(StationId id, const Json& parameters)
         parameters.at("queue"),
         queueing::ChanceOf(QUEUE_STREAMS + id),
         [this, id](const Outgoing& outgoing, Loss reason) { LoseAll(id, outgoing.frame.slot, reason); },
-        [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); });
+        [this](const Outgoing& outgoing) { return m_frames.MarkCongestion(outgoing.frame.slot, outgoing.to.station); },
+        queueing::MakerOf(),
+        queueing::Asks::WhenDue);
     auto& device = station.device;
     device = ns3::CreateObject<ns3::CsmaNetDevice>();
     device->SetAddress(AddressOf(id));
@@ -160,14 +162,24 @@ void Shared::Transmit(StationId from, Destination to, const Frame& frame)
 
 void Shared::SendAfterGap(StationId sender)
 {
+    SendAt(sender, std::max(m_stations[sender].gapEndsAt, m_stations[sender].queue->Due()));
+}
+
+void Shared::SendAt(StationId sender, std::int64_t time)
+{
     auto& station = m_stations[sender];
     station.isBusy = true;
-    station.gapEnds = ns3::Simulator::Schedule(ns3::NanoSeconds(station.gapEndsAt - Now()), &Shared::SendNext, this, sender);
+    station.sendsNext = ns3::Simulator::Schedule(ns3::NanoSeconds(time - Now()), &Shared::SendNext, this, sender);
 }
 
 void Shared::SendNext(StationId sender)
 {
     auto& station = m_stations[sender];
+    if (!station.queue->IsEmpty() && Now() < station.queue->Due())
+    {
+        SendAt(sender, station.queue->Due());
+        return;
+    }
     const auto next = station.queue->Dequeue(Now());
     station.isBusy = next.has_value();
     if (!next)
@@ -311,9 +323,16 @@ void Shared::ApplyCut(StationId station)
 
 void Shared::ApplyQueue(const Json& queue)
 {
-    for (const auto& station : m_stations)
+    for (StationId id = 0; id < Count(); ++id)
     {
+        auto& station = m_stations[id];
         station.queue->Set(queue, Now(), static_cast<double>(m_rate));
+        if (station.sendsNext.IsPending())
+        {
+            // A queue that had a rate of its own may be due sooner.
+            station.sendsNext.Cancel();
+            SendAt(id, std::max({Now(), station.gapEndsAt, station.queue->Due()}));
+        }
     }
 }
 

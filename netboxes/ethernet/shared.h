@@ -26,9 +26,9 @@ class Shared final : public Medium
     {
         ns3::Ptr<ns3::CsmaNetDevice> device;
         std::unique_ptr<queueing::Queue<Outgoing>> queue;
-        bool isBusy{false};        ///< the device has a frame, or gets one when the gap ends
+        bool isBusy{false};        ///< the device has a frame, or gets one when the gap ends and the queue is due
         std::int64_t gapEndsAt{0}; ///< the interframe gap after the latest frame, simulated time, ns
-        ns3::EventId gapEnds;
+        ns3::EventId sendsNext;    ///< when it gets that one
         bool sendingIsCut{false};  ///< its wire was cut under the frame that it sends
         std::uint64_t sent{0};
         std::uint64_t backoffs{0};
@@ -38,8 +38,9 @@ class Shared final : public Medium
     void AddStation(StationId id, const Json& parameters);
     /// Gives the device the frame whose turn it is.
     void SendNext(StationId sender);
-    /// Does so when the device may send again.
+    /// Does so when the device may send again, and the queue is due.
     void SendAfterGap(StationId sender);
+    void SendAt(StationId sender, std::int64_t time);
     void Begins(StationId sender, Packet packet);
     void Ends(StationId sender, Packet packet);
     void GivesUp(StationId sender, Packet packet);

@@ -180,6 +180,25 @@ def test_a_queue_becomes_another_one_while_frames_wait(medium: str) -> None:
     assert np.diff(np.sort(delivered(emulation)["out_ns"])) == pytest.approx(SERVICE_S * 1e9, abs=2)
 
 
+@pytest.mark.parametrize("medium", MEDIA)
+def test_a_queue_with_a_rate_of_its_own_sends_so_much_and_none_in_bursts(medium: str) -> None:
+    own_s = 8 * (COUNTED + 24) / 2e6
+    queue = {"packets": 500, "rate": "2 Mbit/s", "overhead": "24 B"}
+    emulation = measure(bottleneck(medium, queue), {0: packets(0, 1, LENGTH, [0.0] * 100)})
+    assert np.diff(np.sort(delivered(emulation)["out_ns"])) == pytest.approx([own_s * 1e9] * 99, abs=2)
+
+
+@pytest.mark.parametrize("medium", MEDIA)
+def test_a_queue_that_loses_its_own_rate_sends_at_once_what_waited(medium: str) -> None:
+    own_s = 8 * COUNTED / 10e3
+    slow, fast = Queue(packets=500, rate="10 kbit/s").model_dump(), Queue(packets=500).model_dump()
+    events = [(START_S - 0.1, "queue", slow), (START_S + 1.0, "queue", fast)]
+    emulation = measure(bottleneck(medium, "fifo"), {0: packets(0, 1, LENGTH, [0.0] * 5)}, events=events)
+    first, second, *others = np.sort(delivered(emulation)["out_ns"]) / 1e9
+    assert second - first == pytest.approx(own_s, abs=1e-6)
+    assert others == pytest.approx([first + 1.0 + SERVICE_S * place for place in range(3)], abs=1e-4)
+
+
 def test_a_new_queue_is_said_as_in_yaml() -> None:
     assert read_value(Parameters, *parsed("queue=50")) == Queue(packets=50).model_dump()
     assert read_value(Parameters, *parsed("queue=codel")) == Queue(discipline="codel", packets=1000).model_dump()

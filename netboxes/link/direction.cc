@@ -81,7 +81,7 @@ void Direction::Send(const Frame& frame)
 
 void Direction::Advance(std::int64_t now)
 {
-    while (m_queue && m_free <= now && m_queue->Packets() > 0 && !(m_down && m_waitsWhileDown))
+    while (m_queue && m_queue->Packets() > 0 && NextBegins() <= now && !(m_down && m_waitsWhileDown))
     {
         SendNext();
     }
@@ -95,9 +95,14 @@ void Direction::Advance(std::int64_t now)
     }
 }
 
+std::int64_t Direction::NextBegins() const
+{
+    return std::max({m_free, m_waitingSince, m_queue->Due()});
+}
+
 void Direction::SendNext()
 {
-    const auto start = std::max(m_free, m_waitingSince);
+    const auto start = NextBegins();
     const auto frame = m_queue->Dequeue(start);
     if (!frame)
     {
@@ -184,7 +189,7 @@ void Direction::Expect(std::int64_t now)
     {
         // What is sent then does not arrive sooner than after the delay, where that stays as it is.
         const auto ahead = m_jitter.IsNone() && !m_delayOverTime ? m_delay : 0;
-        due = std::min(due, std::max(m_free + ahead, now));
+        due = std::min(due, std::max(NextBegins() + ahead, now));
     }
     if (due < m_expected)
     {

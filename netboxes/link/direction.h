@@ -86,6 +86,8 @@ class Direction
 
     /// All that happened up to now.
     void Advance(std::int64_t now);
+    /// When the next frame begins. One waits.
+    std::int64_t NextBegins() const;
     void SendNext();
     /// A frame has left the transmitter.
     void Pass(SlotId slot, std::uint32_t length, std::int64_t sent);
@@ -120,7 +122,7 @@ class Direction
     // What is going on.
     bool m_down{false};
     std::int64_t m_free{0};         ///< when the transmitter is
-    std::int64_t m_waitingSince{0}; ///< when the queue got its first frame, or the link came up again
+    std::int64_t m_waitingSince{0}; ///< when the queue got its first frame, or another queue, or the link came up again
     std::int64_t m_lastArrival{0};
     std::uint64_t m_number{0};
     std::uint64_t m_candidates{0};

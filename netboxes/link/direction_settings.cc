@@ -83,13 +83,16 @@ void Direction::SetQueue(const Json& value)
     if (m_queue)
     {
         m_queue->Set(value, Now(), m_rate);
+        m_waitingSince = Now(); // what waited for a queue's own rate has not begun before it is gone
         return;
     }
     m_queue = std::make_unique<queueing::Queue<Outgoing>>(
         value,
         m_queueChance,
         [this](const Outgoing& frame, Loss reason) { Lose(frame.slot, reason); },
-        [this](const Outgoing& frame) { return m_frames.MarkCongestion(frame.slot, m_to); });
+        [this](const Outgoing& frame) { return m_frames.MarkCongestion(frame.slot, m_to); },
+        queueing::MakerOf(),
+        queueing::Asks::WhenDue);
 }
 
 void Direction::SetTrace(const Json& value)

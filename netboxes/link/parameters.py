@@ -33,7 +33,7 @@ Overhead = Annotated[float, Quantity(SIZE, 0.0, 1000.0)]
 AnyJitter = Annotated[Jitter, _short(Jitter, "deviation", str)]
 AnyLoss = Annotated[Loss, _short(Loss, "probability", int, float)]
 AnyCorruption = Annotated[Corruption, _short(Corruption, "bit_error_rate", int, float)]
-AnyQueue = Annotated[Queue, queue_or_short(packets=1000)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=1000, waits_until_due=True)]
 AnyTrace = Annotated[Trace, _short(Trace, "file", str)]
 WhileDown = Literal["lose", "wait"]
 

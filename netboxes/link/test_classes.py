@@ -110,6 +110,10 @@ def test_what_is_not_said_of_a_class_is_said_of_all_or_of_the_queue(text: str, l
         ("{discipline: drr, weights: {voice: 0}}", "queue.weights.voice: 0 is less than 1; use 1 or more"),
         ("{discipline: pie, weights: {voice: 4}}", "queue.weights: pie has no lines by traffic class that weigh; use drr"),
         ("{discipline: drr, inner: {inner: fifo}}", "queue.inner.inner: nesting too deep: the queue of a class has no"),
+        ("{rate: 0 bit/s}", "queue.rate: 0 bit/s is outside 1 kbit/s … 100 Gbit/s"),
+        ("{rate: -5 Mbit/s}", "queue.rate: -5 Mbit/s is outside 1 kbit/s … 100 Gbit/s"),
+        ("{overhead: 24 B}", "queue: `overhead` is what `rate` counts for each packet besides its bytes; say a `rate`, or leave"),
+        ("{discipline: drr, inner: {rate: 1 Mbit/s}}", "queue.inner.rate: the rate is that of the whole queue; say it there"),
     ],
 )
 def test_a_live_change_that_is_wrong_is_refused_with_its_place(text: str, message: str) -> None:
@@ -121,7 +125,7 @@ def test_a_live_change_that_is_wrong_is_refused_with_its_place(text: str, messag
 def test_what_the_page_on_queues_says_can_be_said() -> None:
     page = (CHECKOUT / "netboxes/queueing/README.md").read_text()
     texts = re.findall(r"^queue: (.+?)(?: +#.*)?$", page, re.MULTILINE) + re.findall(r"'queue=(.+?)'", page)
-    assert len(texts) == 8
+    assert len(texts) == 10
     for text in texts:
         value(text)
 
@@ -138,6 +142,7 @@ DRR = {"discipline": "drr", "flows": 1024, "quantum": 1514}
         (DRR | {"lines": [GOOD | {"class": None}]}, "its lines.0.class is the name of a traffic class"),
         (DRR | {"lines": [GOOD | {"queue": DRR | {"lines": [GOOD]}}]}, "nesting too deep; the queue of a class has no classes"),
         ({"discipline": "priority"}, "priority needs lines, one for each traffic class"),
+        (DRR | {"lines": [GOOD | {"queue": {"discipline": "fifo", "rate": 1e6}}]}, "the rate is that of the whole queue; say it there"),
     ],
 )
 def test_a_netbox_refuses_lines_that_are_wrong(queue: dict[str, Any], message: str) -> None:

@@ -115,6 +115,24 @@ def test_what_waits_moves_to_a_new_queue() -> None:
     assert counters(ran)["lost"]["queue_full"] == 24
 
 
+def test_a_queue_with_a_rate_of_its_own_sends_so_much_and_none_in_bursts() -> None:
+    """The first frame goes at once. Each other one begins when the one before has had its time at the queue's rate."""
+    frame_ms, own_ms = (500 + ETHERNET) * 8e-3 / 10, (500 + ETHERNET + 24) * 8e-3 / 2
+    ran = pass_over(
+        {"rate": "10 Mbit/s", "delay": "20 ms", "queue": {"rate": "2 Mbit/s", "overhead": "24 B"}}, frames(10, gap_s=0.0)
+    )
+    assert list(delays_ms(ran)) == pytest.approx([20 + frame_ms + place * own_ms for place in range(10)], abs=1e-5)
+
+
+def test_a_queue_that_loses_its_own_rate_sends_at_once_what_waited() -> None:
+    frame_ms, own_ms = (500 + ETHERNET) * 8e-3, (500 + ETHERNET) * 8.0
+    slow = {"discipline": "fifo", "packets": 100, "rate": 1e3}
+    fast = {"discipline": "fifo", "packets": 100, "rate": None}
+    ran = pass_over({"rate": "1 Mbit/s"}, frames(4, gap_s=0.0), events=[(0.5, "queue", slow), (7.0, "queue", fast)])
+    assert own_ms < 6000 < 2 * own_ms
+    assert list(delays_ms(ran)) == pytest.approx([frame_ms, own_ms + frame_ms, 6000 + frame_ms, 6000 + 2 * frame_ms], abs=1e-5)
+
+
 def test_fq_codel_keeps_the_fragments_of_a_packet_in_order() -> None:
     """Later ones have no ports to be told apart by."""
     sent = [piece for number in range(40) for piece in fragments(udp(LEFT, RIGHT, 800, identification=number), 400)]

@@ -37,7 +37,10 @@ def test_short_forms() -> None:
     assert (link["jitter"]["distribution"], link["jitter"]["deviation"]) == ("normal", 0.005)
     assert (link["queue"]["discipline"], link["queue"]["target"]) == ("codel", 0.005)
     assert link["corruption"] == {"bit_error_rate": 1e-6, "frames": "damaged"}
-    assert link["stations"]["a"]["queue"] == {"discipline": "fifo", "packets": 50, "bytes": None, "buffer": None, "time": None}
+    assert {key: value for key, value in link["stations"]["a"]["queue"].items() if value is not None} == {
+        "discipline": "fifo",
+        "packets": 50,
+    }
 
 
 def test_a_zero_that_is_said_is_no_default() -> None:

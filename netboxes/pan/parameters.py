@@ -13,7 +13,7 @@ from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
 
-AnyQueue = Annotated[Queue, queue_or_short(packets=32)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=32, waits_until_due=True)]
 Distance = Annotated[float, Quantity(LENGTH, 0.1, 10e3)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 TxPower = Annotated[float, Quantity(POWER, -32.0, 31.0)]

@@ -42,7 +42,9 @@ Station::Station(StationId id, const SegmentSetup& setup, Radio& radio, const St
               queueing::ChanceOf(FIRST_QUEUE_STREAM + id),
               [this](const Outgoing& outgoing, Loss reason) { m_events.dropped(m_id, outgoing.datagram, reason); },
               [this](const Outgoing& outgoing)
-              { return m_frames.MarkCongestion(outgoing.datagram.slot, outgoing.datagram.destination); }),
+              { return m_frames.MarkCongestion(outgoing.datagram.slot, outgoing.datagram.destination); },
+              queueing::MakerOf(),
+              queueing::Asks::WhenDue),
       m_incoming(setup.stations.size())
 {
     const auto& device = m_radio.Device(m_id);
@@ -54,6 +56,7 @@ Station::Station(StationId id, const SegmentSetup& setup, Radio& radio, const St
 
 Station::~Station()
 {
+    m_sendsNext.Cancel();
     const auto& device = m_radio.Device(m_id);
     // ns-3 may have disposed of the device already.
     if (const auto mac = device->GetMac())
@@ -82,10 +85,21 @@ void Station::Send(const Datagram& datagram, std::optional<StationId> hop)
 void Station::SetQueue(const Json& value)
 {
     m_queue.Set(value, Now(), RATE);
+    if (m_sendsNext.IsPending())
+    {
+        SendNext(); // a queue that had a rate of its own may be due sooner
+    }
 }
 
 void Station::SendNext()
 {
+    m_sendsNext.Cancel();
+    if (!m_queue.IsEmpty() && Now() < m_queue.Due())
+    {
+        m_sending.reset();
+        m_sendsNext = ns3::Simulator::Schedule(ns3::NanoSeconds(m_queue.Due() - Now()), &Station::SendNext, this);
+        return;
+    }
     m_sending = m_queue.Dequeue(Now());
     if (m_sending)
     {

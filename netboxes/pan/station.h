@@ -95,6 +95,7 @@ class Station
     ns3::Time m_reassemblyTimeout;
     queueing::Queue<Outgoing> m_queue;
     std::optional<Outgoing> m_sending;
+    ns3::EventId m_sendsNext;   ///< when its queue, which has a rate of its own, is due
     std::uint16_t m_number{};   ///< of the datagram that is being sent
     std::uint32_t m_offset{};   ///< of the fragment that is being sent
     std::uint32_t m_attempts{}; ///< of that fragment

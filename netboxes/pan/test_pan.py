@@ -185,6 +185,16 @@ def test_who_waited_for_too_long_is_lost_when_its_turn_comes() -> None:
     assert queue["packets"] == queue["bytes"] == 0
 
 
+def test_a_queue_with_a_rate_of_its_own_sends_so_much_and_none_in_bursts() -> None:
+    """A packet begins when the one before has had its time at the queue's rate. Backoffs of ten fragments differ by some ms."""
+    own_s = 8 * 1000 / 20e3
+    emulation = emulate(
+        "pan", star(1, queue={"packets": 50, "rate": "20 kbit/s"}), {"s0": packets(0, 1000, 0.0, 20), "hub": HELLO}
+    )
+    arrived = emulation.records[(emulation.records["fate"] == Fate.DELIVERED) & (emulation.records["in_ns"] >= 1e9)]["out_ns"]
+    assert np.diff(np.sort(arrived)) / 1e9 == pytest.approx([own_s] * 19, abs=0.03)
+
+
 @pytest.mark.parametrize("discipline", ["codel", "fq-codel", "pie", "red"])
 def test_disciplines_keep_the_queue_short_under_overload(discipline: str) -> None:
     """1.6 times what the channel carries. CoDel leaves 1514 bytes alone, 0.1 s here, PIE 2000 (RFC 8289, 4.4; RFC 8033, 4.1)."""

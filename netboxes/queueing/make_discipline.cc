@@ -97,6 +97,10 @@ Made MakeByClass(const Json& queue, Chance chance, DropCallback dropped, MarkCal
         {
             throw OutOfRange("queue: nesting too deep; the queue of a class has no classes of its own");
         }
+        if (!own.value("rate", Json()).is_null())
+        {
+            throw OutOfRange("queue: the rate is that of the whole queue; say it there, not for a class");
+        }
         weights.push_back(line.at("weight"));
         disciplines.push_back(MakeDiscipline(own, chance, dropped, mark));
     }

@@ -4,6 +4,7 @@
 #include "class_statistics.h"
 #include "flow.h"
 #include "make_discipline.h"
+#include "shaper.h"
 
 #include <cmath>
 
@@ -19,6 +20,13 @@ struct Entry
     std::optional<StationId> to{}; ///< the receiver on the medium, where the technology has a Channel; none: everyone
 };
 
+/// When a transmitter asks its queue for what goes next.
+enum class Asks : std::uint8_t
+{
+    WhenFree, ///< whatever the queue says
+    WhenDue,  ///< not before Due() of the queue, and then again: so the queue may have a rate of its own
+};
+
 /// The queue in front of a transmitter: what waits there, in the order that a discipline says, and what is told of it. Times are
 /// simulated ones, ns, and do not fall from call to call.
 template <typename Item>
@@ -31,8 +39,8 @@ class Queue
     using MarkItem = std::function<bool(const Item& item)>;
 
     /// `said` is a parameter `queue`, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each other.
-    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark, Maker make = MakerOf())
-        : m_make(std::move(make)), m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark))
+    Queue(const Json& said, Chance chance, Lost lost, MarkItem mark, Maker make = MakerOf(), Asks asks = Asks::WhenFree)
+        : m_make(std::move(make)), m_chance(std::move(chance)), m_lost(std::move(lost)), m_mark(std::move(mark)), m_asks(asks)
     {
         Set(said, 0, 0);
     }
@@ -50,6 +58,7 @@ class Queue
             [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); },
             [this](const Waiting& waiting, queueing::Mark reason) { return Mark(waiting, reason); });
         const auto classes = ClassStatistics::NamesIn(said);
+        m_shaper.Set(OwnRate(said), OverheadOf(said));
         const auto limit = said.value("time", Json());
         m_timeLimit = limit.is_null() ? ALWAYS : std::llround(limit.get<double>() * 1e9);
         std::vector<Waiting> waiting;
@@ -63,7 +72,7 @@ class Queue
         for (const auto& each : waiting)
         {
             m_classes.Entered(each);
-            m_discipline->Enqueue(each, now, rate);
+            m_discipline->Enqueue(each, now, m_shaper.Rate(rate));
         }
         HasLength(now);
     }
@@ -75,13 +84,23 @@ class Queue
         const auto ecn = m_discipline->LooksAtEcn() ? EcnOf(entry.frame) : Ecn::NotEct;
         const Waiting waiting{Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn, entry.to};
         m_classes.Entered(waiting);
-        m_discipline->Enqueue(waiting, now, rate);
+        m_discipline->Enqueue(waiting, now, m_shaper.Rate(rate));
         HasLength(now);
     }
 
-    /// The item whose turn it is; none when none waits, or all that waited were lost.
+    /// Nothing goes before, ns: later than now only where the queue has a rate of its own.
+    std::int64_t Due() const
+    {
+        return m_shaper.Due();
+    }
+
+    /// The item whose turn it is; none when none waits, or all that waited were lost, or before Due().
     std::optional<Item> Dequeue(std::int64_t now)
     {
+        if (now < Due())
+        {
+            return std::nullopt;
+        }
         auto next = m_discipline->Dequeue(now);
         while (next && now - next->entered > m_timeLimit)
         {
@@ -91,6 +110,7 @@ class Queue
         if (next)
         {
             m_classes.Sent(*next, now - next->entered);
+            m_shaper.Sent(next->bytes, now);
         }
         HasLength(now);
         if (!next)
@@ -169,6 +189,28 @@ class Queue
   private:
     static constexpr auto ALWAYS = std::numeric_limits<std::int64_t>::max();
 
+    /// bit/s; infinite: as fast as the transmitter.
+    double OwnRate(const Json& said) const
+    {
+        const auto rate = said.value("rate", Json());
+        if (rate.is_null())
+        {
+            return std::numeric_limits<double>::infinity();
+        }
+        if (m_asks == Asks::WhenFree)
+        {
+            throw OutOfRange("queue: rate needs a transmitter that waits for its queue, and this technology's does not; leave it out, or "
+                             "put a netbox of a technology that has rate in front");
+        }
+        return rate;
+    }
+
+    static std::uint32_t OverheadOf(const Json& said)
+    {
+        const auto overhead = said.value("overhead", Json());
+        return overhead.is_null() ? 0 : static_cast<std::uint32_t>(overhead.get<double>());
+    }
+
     void Lose(std::int64_t since, Loss reason, std::int64_t now)
     {
         auto waiting = m_discipline->TakeOlder(since);
@@ -230,6 +272,8 @@ class Queue
     Chance m_chance;
     Lost m_lost;
     MarkItem m_mark;
+    Asks m_asks;
+    Shaper m_shaper;
     std::int64_t m_timeLimit{ALWAYS};
     std::unique_ptr<Discipline> m_discipline;
     std::vector<Item> m_items;

@@ -12,16 +12,17 @@ from pydantic.fields import FieldInfo
 
 from contracts.errors import AtPlaces
 from contracts.netbox_configuration import Limit
-from contracts.quantities import SIZE, TIME, Quantity
+from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal[
     "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "dualpi2", "drr", "scfq", "wf2q+", "qfq", "qfq+", "modular"
 ]
 
-#: What limits how much may wait, and with how long it may wait what every discipline has.
+#: What limits how much may wait; what is of a whole queue, and not of a class's; and both, which every discipline has.
 _MOST = ("packets", "bytes", "buffer")
-_COMMON = (*_MOST, "time")
+_OF_WHOLE = ("time", "rate", "overhead")
+_COMMON = (*_MOST, *_OF_WHOLE)
 #: What gives a queue lines by traffic class.
 _BY_CLASS = ("weights", "inner", "classes")
 _WEIGHTED = ("drr", "scfq", "wf2q+", "qfq", "qfq+")
@@ -41,6 +42,10 @@ _LONGEST = 1514.0
 #: Of prefetched packets.
 _MOST_PREFETCHED = 10_000
 _TOO_DEEP = "nesting too deep: the queue of a class has no classes of its own; say a discipline for one line"
+_NO_RATE = (
+    "`rate` needs a transmitter that waits for its queue: this technology's asks when its own schedule says so; leave it out, "
+    "or put a netbox of a technology that has it in front"
+)
 _NO_CHANNELS = (
     "modular needs the state of each receiver's radio channel, which this technology does not tell its queues; "
     "use wf2q+ or qfq+, with `weights` for classes"
@@ -127,6 +132,14 @@ class InnerQueue(BaseModel):
     time: Annotated[float, Quantity(TIME, 1e-3, 25.0)] | None = Field(
         None, description="A packet that waits for longer is lost (`queue_expired`), at the latest when its turn comes."
     )
+    rate: Annotated[float, Quantity(RATE, 1e3, 100e9)] | None = Field(
+        None,
+        description="Of the queue itself, where the technology has transmitters that wait for it: packets go no faster, and none "
+        "in bursts. Default: as fast as the transmitter.",
+    )
+    overhead: Annotated[float, Quantity(SIZE, 0.0, 256.0)] | None = Field(
+        None, description="Bytes that `rate` counts for each packet besides those that the queue counts, 0 B."
+    )
     target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
         None, description="codel, fq-codel, pie, ared, dualpi2: time in the queue that is aimed at; 5 ms, pie and dualpi2 15 ms."
     )
@@ -196,6 +209,8 @@ class InnerQueue(BaseModel):
         if strange := sorted(given_keys - {"discipline", *_COMMON, *_BY_CLASS, *_LAYERS} - self._OF[self.discipline].keys()):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
+        if self.overhead is not None and self.rate is None:
+            raise ValueError("`overhead` is what `rate` counts for each packet besides its bytes; say a `rate`, or leave it out")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
             raise ValueError("red: `minimum` must be less than `maximum`")
         if self.discipline == "dualpi2" and self.settings["step"] > self.settings["target"]:
@@ -232,8 +247,9 @@ def _of_one_class(value: object) -> object:
             wrong["discipline",] = _TOO_DEEP
         if value.get("discipline") == "modular":
             wrong["discipline",] = "modular is for a whole queue; its `qos` has the weights of classes"
-        if value.get("time") is not None:
-            wrong["time",] = "the time is that of the whole queue; say it there, not for a class"
+        for key in _OF_WHOLE:
+            if value.get(key) is not None:
+                wrong[key,] = f"the {key} is that of the whole queue; say it there, not for a class"
         if wrong:
             raise AtPlaces(wrong)
     return value
@@ -377,11 +393,17 @@ class Queue(InnerQueue):
 
 
 def queue_or_short(
-    discipline: Discipline = "fifo", *, written: Any = None, tells_channels: bool = False, **usual: float | str
+    discipline: Discipline = "fifo",
+    *,
+    written: Any = None,
+    tells_channels: bool = False,
+    waits_until_due: bool = False,
+    **usual: float | str,
 ) -> BeforeValidator:
     """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
     kind is said. `written` is the type of what may be written, where a technology has disciplines of its own; `tells_channels`:
-    the technology tells its queues the state of each receiver's radio channel."""
+    the technology tells its queues the state of each receiver's radio channel; `waits_until_due`: its transmitters wait for a
+    queue that has a rate of its own."""
 
     def complete(value: object) -> object:
         value = _from_short(value)
@@ -389,6 +411,8 @@ def queue_or_short(
             return value
         if value.get("discipline") == "modular" and not tells_channels:
             raise AtPlaces({("discipline",): _NO_CHANNELS})
+        if value.get("rate") is not None and not waits_until_due:
+            raise AtPlaces({("rate",): _NO_RATE})
         given_keys = {key for key, limit in value.items() if limit is not None}
         if not given_keys.isdisjoint(_MOST):
             given_keys.update(_MOST)

@@ -14,7 +14,7 @@ from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS,
 from netboxes.wifi.stations import ROLES, Station
 
 #: Of a queue.
-_LIMITS = ("packets", "bytes", "buffer", "time")
+_LIMITS = ("packets", "bytes", "buffer", "time", "rate")
 
 
 def implied(standard: str, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from netboxes.wifi import parameter_checks as checks
 from netboxes.wifi.standards import RATES, WIDTHS, Standard
 from netboxes.wifi.stations import AntennaGain, Building, Distance, Fade, Station, TxPower
 
-AnyQueue = Annotated[Queue, queue_or_short(packets=500, tells_channels=True)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=500, tells_channels=True, waits_until_due=True)]
 _Shape = Annotated[float, Field(ge=0.5, le=50.0)]
 _ShapeFrom = tuple[Annotated[float, Quantity(LENGTH, 0.0, 100e3)], _Shape]
 

@@ -4,6 +4,7 @@ netboxes/queueing/test_modular.cc."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from netboxes.engine.virtual import Change, Emulation, emulate, udp
+from netboxes.queueing.queue import Queue
 from netboxes.wifi.cell_under_test import hello, lost
 from netboxes.wifi.error_rates import frame_error_rate
 from netboxes.wifi.parameters import Parameters
@@ -22,6 +24,7 @@ from results.records import Fate
 GOOD, BAD, POINT = 0, 1, 2
 PAYLOAD = 1472
 LENGTH = PAYLOAD + 28
+LLC_SNAP = 8
 #: Of each station.
 FRAMES = 300
 CELL: dict[str, Any] = {
@@ -121,6 +124,26 @@ def test_a_running_queue_becomes_modular_and_keeps_what_waits() -> None:
     fates = emulation.records[(emulation.records["station_out"] == BAD) & (emulation.records["in_ns"] >= 1e9)]["fate"]
     assert len(fates) == FRAMES and set(fates) <= {Fate.DELIVERED, Fate.RETRY_LIMIT}
     assert times(emulation, BAD)[-1] > times(emulation, GOOD)[-1] + 0.05
+
+
+def test_a_queue_with_a_rate_of_its_own_sends_so_much_and_none_in_bursts() -> None:
+    """A frame reaches the MAC when the one before has had its time at the queue's rate."""
+    own_s = 8 * (LENGTH + LLC_SNAP) / 2e6
+    emulation = burst({"packets": 1000, "rate": "2 Mbit/s"}, frames=100)
+    arrived = np.sort(np.concatenate([times(emulation, GOOD), times(emulation, BAD)]))
+    assert len(arrived) == 200
+    assert np.diff(arrived) == pytest.approx([own_s] * 199, abs=0.3e-3)
+
+
+def test_a_queue_that_loses_its_own_rate_sends_at_once_what_waited() -> None:
+    """To the MAC's own queue, as well."""
+    fast = Queue(packets=1000).model_dump()
+    emulation = burst({"packets": 1000, "rate": "20 kbit/s"}, frames=10, events=[(3.0, "queue", fast)])
+    arrived = np.sort(np.concatenate([times(emulation, GOOD), times(emulation, BAD)]))
+    own_s = 8 * (LENGTH + LLC_SNAP) / 20e3
+    sent = math.floor(2.0 / own_s) + 1
+    assert len(arrived) == 20 and np.count_nonzero(arrived < 3.0) == sent
+    assert arrived[-1] < 3.02
 
 
 def test_a_station_has_its_access_point_alone_as_receiver() -> None:

@@ -19,7 +19,7 @@ bool IsOfMacAlone(const Json& queue)
 {
     const auto said = [&queue](const char* key) { return queue.value(key, Json()); };
     return said("discipline") == "fifo" && !said("packets").is_null() && said("bytes").is_null() &&
-           said("buffer").is_null() && said("time").is_null();
+           said("buffer").is_null() && said("time").is_null() && said("rate").is_null();
 }
 
 } // namespace
@@ -41,6 +41,7 @@ TransmitQueue::TransmitQueue(const CellPlan& plan,
 
 TransmitQueue::~TransmitQueue()
 {
+    m_due.Cancel();
     m_mac->TraceDisconnectWithoutContext("Enqueue", ns3::MakeCallback(&TransmitQueue::Enqueued, this));
     m_mac->TraceDisconnectWithoutContext("Dequeue", ns3::MakeCallback(&TransmitQueue::Dequeued, this));
 }
@@ -52,6 +53,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
         SetMacRoom(queue.at("packets"));
         if (m_queue)
         {
+            m_queue->Set(queue, Now(), rate); // it has no rate of its own any more
             Drain();
             m_queue->Clear(Loss::QueueFull, Now());
             m_queue.reset();
@@ -66,9 +68,11 @@ void TransmitQueue::Set(const Json& queue, double rate)
     if (m_queue)
     {
         m_queue->Set(queue, Now(), rate);
+        Drain(); // one that had a rate of its own may be due sooner
         return;
     }
-    m_queue = std::make_unique<Queue>(queue, m_chances.Of(m_stream), m_lost, m_mark, queueing::MakerOf(&m_channel));
+    m_queue = std::make_unique<Queue>(
+        queue, m_chances.Of(m_stream), m_lost, m_mark, queueing::MakerOf(&m_channel), queueing::Asks::WhenDue);
     m_queue->ResetStatistics(Now());
     SetMacRoom(m_plan.deviceQueue);
 }
@@ -115,8 +119,14 @@ void TransmitQueue::Enqueue(const Outgoing& frame, const queueing::Entry& entry,
 
 void TransmitQueue::Drain()
 {
+    m_due.Cancel();
     while (MacHasRoom())
     {
+        if (!m_queue->IsEmpty() && Now() < m_queue->Due())
+        {
+            m_due = ns3::Simulator::Schedule(ns3::NanoSeconds(m_queue->Due() - Now()), &TransmitQueue::Drain, this);
+            return;
+        }
         const auto frame = m_queue->Dequeue(Now());
         if (!frame)
         {

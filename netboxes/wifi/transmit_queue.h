@@ -97,6 +97,7 @@ class TransmitQueue
     std::uint64_t m_macBytes{};     ///< of the MSDUs and management frames in the MAC's queue
     queueing::QueueStatistics m_macStatistics;
     bool m_expectsRoom{false}; ///< OnRoom() is scheduled
+    ns3::EventId m_due;        ///< when the queue above the MAC, which has a rate of its own, is due
 };
 
 } // namespace netboxit
