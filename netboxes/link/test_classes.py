@@ -114,6 +114,7 @@ def test_what_is_not_said_of_a_class_is_said_of_all_or_of_the_queue(text: str, l
         ("{rate: -5 Mbit/s}", "queue.rate: -5 Mbit/s is outside 1 kbit/s … 100 Gbit/s"),
         ("{overhead: 24 B}", "queue: `overhead` is what `rate` counts for each packet besides its bytes; say a `rate`, or leave"),
         ("{discipline: drr, inner: {rate: 1 Mbit/s}}", "queue.inner.rate: the rate is that of the whole queue; say it there"),
+        ("{discipline: cake, isolation: by-colour}", "queue.isolation: 'by-colour' is not known here; use flows, dual-srchost,"),
     ],
 )
 def test_a_live_change_that_is_wrong_is_refused_with_its_place(text: str, message: str) -> None:
@@ -142,7 +143,10 @@ DRR = {"discipline": "drr", "flows": 1024, "quantum": 1514}
         (DRR | {"lines": [GOOD | {"class": None}]}, "its lines.0.class is the name of a traffic class"),
         (DRR | {"lines": [GOOD | {"queue": DRR | {"lines": [GOOD]}}]}, "nesting too deep; the queue of a class has no classes"),
         ({"discipline": "priority"}, "priority needs lines, one for each traffic class"),
-        (DRR | {"lines": [GOOD | {"queue": {"discipline": "fifo", "rate": 1e6}}]}, "the rate is that of the whole queue; say it there"),
+        (
+            DRR | {"lines": [GOOD | {"queue": {"discipline": "fifo", "rate": 1e6}}]},
+            "the rate is that of the whole queue; say it there",
+        ),
     ],
 )
 def test_a_netbox_refuses_lines_that_are_wrong(queue: dict[str, Any], message: str) -> None:

@@ -267,7 +267,7 @@ JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation":
         ("rate", 10.0, "rate cannot be 10.0; it is a number from 1000 to 1e+11 bit/s"),
         ("left.delay", 11, "delay cannot be 11; it is a number from 0 to 10 s"),
         ("loss", LOSS | {"good_to_bad": 2}, "its good_to_bad is a number from 0 to 1"),
-        ("queue", {"discipline": "sfq"}, "its discipline is one of fifo priority codel fq-codel pie red ared dualpi2 drr"),
+        ("queue", {"discipline": "sfq"}, "its discipline is one of fifo priority codel fq-codel cake pie red ared dualpi2"),
         ("queue", {"discipline": "fifo", "bytes": 1513}, "its bytes is a number from 1514 to 2e+09 B"),
         ("queue", {"discipline": "pie", "target": 1, "interval": 1, "burst": 61}, "its burst is a number from 0 to 60 s"),
         ("outage", {"up": 0}, "its distribution is one of fixed exponential"),

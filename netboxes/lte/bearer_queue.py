@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,7 @@ BearerDiscipline = Literal[Discipline, "codel-second", "cqi", "qoe"]
 class BearerQueue(Queue):
     """Frames that wait to be sent; which of them go when, and which are dropped."""
 
-    _OF: ClassVar[dict[str, dict[str, float]]] = {
+    _OF: ClassVar[dict[str, dict[str, Any]]] = {
         **Queue._OF,
         "codel-second": {"target": 0.005, "interval": 0.1},  # RFC 8289, 4.2 and 4.3; Dai 2018 says neither for LTE
         # Dai 2018 does not say them: our choice, and the published grid is in docs/reproductions.md.

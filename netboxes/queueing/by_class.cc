@@ -103,6 +103,11 @@ bool ByClass::TellsFlowsApart() const
     return std::ranges::any_of(m_lines, [](const ClassLine& line) { return line.discipline->TellsFlowsApart(); });
 }
 
+bool ByClass::TellsHostsApart() const
+{
+    return std::ranges::any_of(m_lines, [](const ClassLine& line) { return line.discipline->TellsHostsApart(); });
+}
+
 bool ByClass::LooksAtEcn() const
 {
     return std::ranges::any_of(m_lines, [](const ClassLine& line) { return line.discipline->LooksAtEcn(); });

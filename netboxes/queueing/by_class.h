@@ -25,6 +25,7 @@ class ByClass : public Discipline
     std::size_t Packets() const override;
     std::uint64_t Bytes() const override;
     bool TellsFlowsApart() const override;
+    bool TellsHostsApart() const override;
     bool LooksAtEcn() const override;
 
   private:

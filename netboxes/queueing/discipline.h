@@ -69,6 +69,12 @@ class Discipline
         return false;
     }
 
+    /// Whether it looks at a frame's hosts.
+    virtual bool TellsHostsApart() const
+    {
+        return false;
+    }
+
     /// Whether it looks at a frame's ECN field when it comes.
     virtual bool LooksAtEcn() const
     {

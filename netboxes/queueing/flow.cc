@@ -29,6 +29,13 @@ class FlowHash
     std::uint32_t m_value{2166136261U};
 };
 
+std::uint32_t HashOf(Bytes bytes)
+{
+    FlowHash hash;
+    hash.Add(bytes);
+    return hash.Value();
+}
+
 } // namespace
 
 std::uint32_t FlowOf(Bytes frame)
@@ -59,6 +66,17 @@ std::uint32_t FlowOf(Bytes frame)
         hash.Add(ports);
     }
     return hash.Value();
+}
+
+HostHashes HostsOf(Bytes frame)
+{
+    if (frame.size() < ETHERNET_HEADER)
+    {
+        return {HashOf({}), HashOf({})};
+    }
+    const auto headers = ReadHeaders(frame);
+    return headers.ip ? HostHashes{HashOf(headers.ip->source), HashOf(headers.ip->destination)}
+                      : HostHashes{HashOf(headers.source), HashOf(headers.destination)};
 }
 
 } // namespace netboxit::queueing

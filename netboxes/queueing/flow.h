@@ -11,4 +11,14 @@ namespace netboxit::queueing
 /// What is no frame (its name is stale) is a flow of its own.
 std::uint32_t FlowOf(Bytes frame);
 
+/// Hashes that tell hosts apart.
+struct HostHashes
+{
+    std::uint32_t source;
+    std::uint32_t destination;
+};
+
+/// The hosts that an IP packet is from and for, by their addresses; of other frames by their MAC addresses.
+HostHashes HostsOf(Bytes frame);
+
 } // namespace netboxit::queueing

@@ -43,6 +43,12 @@ class LineList
         return m_first;
     }
 
+    /// The one behind a line of a list; NO_LINE behind the last one.
+    static LineId Behind(LineId line, const LineNeighbours& neighbours)
+    {
+        return neighbours.m_of[line].behind;
+    }
+
     void Append(LineId line, LineNeighbours& neighbours)
     {
         neighbours.m_of[line] = {m_last, NO_LINE};

@@ -4,6 +4,7 @@
 #include "ared.h"
 #include "by_class.h"
 #include "by_station.h"
+#include "cake.h"
 #include "cascade.h"
 #include "dualpi2.h"
 #include "fq_codel.h"
@@ -42,6 +43,21 @@ Made MakeFqCodel(const Json& queue, Chance, DropCallback dropped, MarkCallback m
 {
     return std::make_unique<FqCodel>(
         RoomOf(queue), queue.at("flows"), queue.at("quantum"), CodelLawOf(queue), std::move(dropped), std::move(mark));
+}
+
+Made MakeCake(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
+{
+    const std::string name = queue.at("isolation");
+    const auto isolation = std::ranges::find(ISOLATION_NAMES, name);
+    if (isolation == ISOLATION_NAMES.end())
+    {
+        throw OutOfRange("queue: isolation cannot be " + name + "; it is flows, dual-srchost, dual-dsthost or triple-isolate");
+    }
+    const Cake::Settings settings{.flows = queue.at("flows"),
+                                  .quantum = queue.at("quantum"),
+                                  .isolation = static_cast<Isolation>(isolation - ISOLATION_NAMES.begin())};
+    const CobaltLaw law(std::llround(queue.at("target").get<double>() * 1e9), std::llround(queue.at("interval").get<double>() * 1e9));
+    return std::make_unique<Cake>(RoomOf(queue), settings, law, std::move(chance), std::move(dropped), std::move(mark));
 }
 
 Made MakePie(const Json& queue, Chance chance, DropCallback dropped, MarkCallback mark)
@@ -179,6 +195,7 @@ std::unique_ptr<Discipline> MakeDiscipline(
                                                                                            {"priority", MakeByClass},
                                                                                            {"codel", MakeCodel},
                                                                                            {"fq-codel", MakeFqCodel},
+                                                                                           {"cake", MakeCake},
                                                                                            {"pie", MakePie},
                                                                                            {"red", MakeRed},
                                                                                            {"ared", MakeAred},

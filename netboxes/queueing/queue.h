@@ -82,7 +82,9 @@ class Queue
     {
         const auto flow = m_discipline->TellsFlowsApart() ? FlowOf(entry.frame) : 0;
         const auto ecn = m_discipline->LooksAtEcn() ? EcnOf(entry.frame) : Ecn::NotEct;
-        const Waiting waiting{Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn, entry.to};
+        const auto hosts = m_discipline->TellsHostsApart() ? HostsOf(entry.frame) : HostHashes{};
+        const Waiting waiting{
+            Keep(item), entry.bytes, now, flow, entry.trafficClass, ecn, entry.to, hosts.source, hosts.destination};
         m_classes.Entered(waiting);
         m_discipline->Enqueue(waiting, now, m_shaper.Rate(rate));
         HasLength(now);
@@ -137,7 +139,7 @@ class Queue
     /// Whether it looks into frames.
     bool LooksIntoFrames() const
     {
-        return m_discipline->TellsFlowsApart() || m_discipline->LooksAtEcn();
+        return m_discipline->TellsFlowsApart() || m_discipline->TellsHostsApart() || m_discipline->LooksAtEcn();
     }
 
     /// Has the discipline do something of its own kind, which may drop what waits: where it is a `Kind`.

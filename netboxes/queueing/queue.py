@@ -16,7 +16,21 @@ from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal[
-    "fifo", "priority", "codel", "fq-codel", "pie", "red", "ared", "dualpi2", "drr", "scfq", "wf2q+", "qfq", "qfq+", "modular"
+    "fifo",
+    "priority",
+    "codel",
+    "fq-codel",
+    "cake",
+    "pie",
+    "red",
+    "ared",
+    "dualpi2",
+    "drr",
+    "scfq",
+    "wf2q+",
+    "qfq",
+    "qfq+",
+    "modular",
 ]
 
 #: What limits how much may wait; what is of a whole queue, and not of a class's; and both, which every discipline has.
@@ -82,11 +96,16 @@ class InnerQueue(BaseModel):
 
     #: What belongs to one discipline only, and the default of what is not the same in all.
     #: Whether they mark is as in Linux, where fq_codel alone does so by itself: a lab is compared with a router of like settings.
-    _OF: ClassVar[dict[str, dict[str, float]]] = {
+    _OF: ClassVar[dict[str, dict[str, Any]]] = {
         "fifo": {},
         "priority": {},
         "codel": {"target": 0.005, "interval": 0.1, "ecn": False},  # RFC 8289, 4.2 and 4.3
         "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0, "ecn": True},  # RFC 8290, 5.2
+        # As Linux's sch_cake, which marks always.
+        "cake": {
+            **{"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},
+            **{"isolation": "triple-isolate", "ecn": True},
+        },
         "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15, "ecn": False},  # RFC 8033, 5.1
         "red": {
             "minimum": 5,
@@ -113,10 +132,10 @@ class InnerQueue(BaseModel):
 
     discipline: Annotated[Discipline, BeforeValidator(_not_elsewhere, json_schema_input_type=Discipline)] = Field(
         "fifo",
-        description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
-        "and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; dualpi2: RFC 9332; drr: Shreedhar and Varghese 1996; "
-        "scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo and Valente 2013; qfq+: Valente 2014; "
-        "modular: Grazia's dissertation, where a technology tells of radio channels.",
+        description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; cake: Høiland-Jørgensen, "
+        "Täht and Morton 2018; PIE: RFC 8033; RED: Floyd and Jacobson 1993; ared: Floyd, Gummadi and Shenker 2001; dualpi2: "
+        "RFC 9332; drr: Shreedhar and Varghese 1996; scfq: Golestani 1994; wf2q+: Bennett and Zhang 1997; qfq: Checconi, Rizzo "
+        "and Valente 2013; qfq+: Valente 2014; modular: Grazia's dissertation, where a technology tells of radio channels.",
     )
     packets: int | None = Field(
         None,
@@ -141,19 +160,24 @@ class InnerQueue(BaseModel):
         None, description="Bytes that `rate` counts for each packet besides those that the queue counts, 0 B."
     )
     target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
-        None, description="codel, fq-codel, pie, ared, dualpi2: time in the queue that is aimed at; 5 ms, pie and dualpi2 15 ms."
+        None,
+        description="codel, fq-codel, cake, pie, ared, dualpi2: time in the queue that is aimed at; 5 ms, pie and dualpi2 15 ms.",
     )
     interval: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
-        None, description="codel, fq-codel: a round trip, 100 ms; pie, ared, dualpi2: time between updates, 15 ms, ared 0.5 s."
+        None,
+        description="codel, fq-codel, cake: a round trip, 100 ms; pie, ared, dualpi2: time between updates, 15 ms, ared 0.5 s.",
     )
     burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
         None, description="pie: bursts that are let through, 150 ms."
     )
     flows: int | None = Field(
-        None, ge=1, le=65536, description="fq-codel, drr, scfq, wf2q+, qfq, qfq+, modular: lines that flows are hashed to, 1024."
+        None,
+        ge=1,
+        le=65536,
+        description="fq-codel, cake, drr, scfq, wf2q+, qfq, qfq+, modular: lines that flows are hashed to, 1024.",
     )
     quantum: Annotated[float, Quantity(SIZE, 64.0, 65536.0)] | None = Field(
-        None, description="fq-codel, drr: what a flow may send in its turn; qfq, qfq+, modular: the longest packet; 1514 B."
+        None, description="fq-codel, cake, drr: what a flow may send in its turn; qfq, qfq+, modular: the longest packet; 1514 B."
     )
     minimum: float | None = Field(None, ge=1, le=1e6, description="red: mean length below which nothing is dropped, 5 packets.")
     maximum: float | None = Field(
@@ -164,8 +188,13 @@ class InnerQueue(BaseModel):
 
     ecn: bool | None = Field(
         None,
-        description="codel, fq-codel, pie, red, ared: packets that are capable of ECN (RFC 3168) are marked, not dropped early; "
-        "fq-codel true, the others false, as in Linux.",
+        description="codel, fq-codel, cake, pie, red, ared: packets that are capable of ECN (RFC 3168) are marked, not dropped "
+        "early; fq-codel and cake true, the others false, as in Linux.",
+    )
+    isolation: Literal["flows", "dual-srchost", "dual-dsthost", "triple-isolate"] | None = Field(
+        None,
+        description="cake: what shares the transmitter: flows; hosts that send, and of each its flows (dual-srchost); hosts that "
+        "receive, likewise (dual-dsthost); or both at once, triple-isolate.",
     )
 
     rtt: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
@@ -198,7 +227,7 @@ class InnerQueue(BaseModel):
     )
 
     @property
-    def settings(self) -> dict[str, float]:
+    def settings(self) -> dict[str, Any]:
         """What the discipline has besides its limits."""
         defaults = self._OF[self.discipline]
         return {key: default if getattr(self, key) is None else getattr(self, key) for key, default in defaults.items()}

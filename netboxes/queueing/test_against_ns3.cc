@@ -11,6 +11,7 @@
 #include <ns3/data-rate.h>
 #include <ns3/double.h>
 #include <ns3/enum.h>
+#include <ns3/fq-cobalt-queue-disc.h>
 #include <ns3/fq-codel-queue-disc.h>
 #include <ns3/ipv4-queue-disc-item.h>
 #include <ns3/pie-queue-disc.h>
@@ -240,6 +241,24 @@ TEST(AgainstNs3, FqCodel)
                     .Run(),
                 TheirTransmitter(theirs).Run(),
                 0.05);
+}
+
+TEST(AgainstNs3, CakeByFlows)
+{
+    // ns-3 has no CAKE, but flows in turns, each under COBALT.
+    const auto theirs = ns3::CreateObject<ns3::FqCobaltQueueDisc>();
+    theirs->SetQuantum(1514);
+    theirs->SetAttribute("MaxSize", ns3::QueueSizeValue(ns3::QueueSize("1000p")));
+    ExpectAlike(OurTransmitter({{"discipline", "cake"},
+                                {"target", 0.005},
+                                {"interval", 0.1},
+                                {"flows", 1024},
+                                {"quantum", 1514},
+                                {"isolation", "flows"},
+                                {"packets", 1000}})
+                    .Run(),
+                TheirTransmitter(theirs).Run(),
+                0.1);
 }
 
 TEST(AgainstNs3, Red)

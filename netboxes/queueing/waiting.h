@@ -20,6 +20,8 @@ struct Waiting
     ClassId trafficClass{};
     Ecn ecn{}; ///< where the discipline looks at it
     std::optional<StationId> to{}; ///< the receiver on the medium, where the technology has a Channel; none: everyone
+    std::uint32_t source{};      ///< hash of the host that it is from, and of the one that it is for, where the discipline tells hosts apart
+    std::uint32_t destination{};
 };
 
 } // namespace netboxit::queueing

@@ -75,7 +75,7 @@ def test_what_changes_live_is_said_as_in_yaml(
 
 
 def test_a_running_link_takes_no_queue_that_there_is_not() -> None:
-    with pytest.raises(EmulationFailed, match="its discipline is one of fifo priority codel fq-codel pie red"):
+    with pytest.raises(EmulationFailed, match="its discipline is one of fifo priority codel fq-codel cake pie red"):
         emulate("satellite", LINK, {"meoc": flow(MEOC, HUB, 100, 0.1, 20)}, events=[(1.5, "queue", {"discipline": "sfq"})])
 
 

@@ -17,6 +17,8 @@ namespace
 
 /// Of a single scheduler, and of flows before another one.
 const std::vector<std::string> WIRED{"fifo", "drr", "scfq", "wf2q+", "qfq", "qfq+"};
+/// Disciplines that have lines for flows of equal weights, and drop.
+const std::vector<std::string> WITH_AQM{"fq-codel", "cake"};
 /// Those that know of channels.
 const std::vector<std::string> INTEGRATED{"w2f2q"};
 /// More would not fit into the memory of a workstation.
@@ -167,7 +169,7 @@ class Words
     {
         static const std::array known{"-n",        "-qmin",       "-qmax",        "-len",  "-burst",   "-qsing", "-mode", "-alg",  "-qos",  "-mac",
                                       "-flows",    "-flowsets",   "-flowsmac",    "-qmac", "-wdistr", "-ploss", "-rate", "-seed",
-                                      "-flowsetsmac", "-intgr_th"};
+                                      "-flowsetsmac", "-intgr_th", "-hosts"};
         for (std::size_t at = 0; at < words.size(); at += 2)
         {
             if (std::ranges::find(known, words[at]) == known.end())
@@ -270,12 +272,26 @@ Options ParseOptions(const std::vector<std::string>& said)
     options.leastOfFlow = NumberOf<unsigned>("-qsing", words.Said("-qsing").value_or("0"), 0, 1'000'000);
     options.rate = NumberOf("-rate", words.Said("-rate").value_or("54e6"), 1.0, 1e12);
     options.seed = NumberOf<unsigned>("-seed", words.Said("-seed").value_or("1"), 0, ~0U);
+    if (const auto hosts = words.Said("-hosts"))
+    {
+        if (words.Said("-alg") != "cake")
+        {
+            throw BadOption("-hosts is for cake, which tells hosts apart");
+        }
+        options.hosts = CountOf("-hosts", *hosts, MOST_FLOWS);
+    }
     const auto mode = words.Needed("-mode");
     if (mode == "single")
     {
         words.Refuse({"-qos", "-mac", "-qmac", "-wdistr", "-flowsetsmac"}, "-mode double");
         words.Refuse({"-flowsmac", "-ploss", "-intgr_th"}, "-mode integrated and -mode double");
-        options.scheduler = SchedulerOf("-alg", words.Needed("-alg"), WIRED);
+        auto disciplines = WIRED;
+        disciplines.insert(disciplines.end(), WITH_AQM.begin(), WITH_AQM.end());
+        options.scheduler = SchedulerOf("-alg", words.Needed("-alg"), disciplines);
+        if (std::ranges::find(WITH_AQM, options.scheduler) != WITH_AQM.end() && std::ranges::max(options.weights) > 1)
+        {
+            throw BadOption(options.scheduler + " has flows of equal weights; say -flows NUMBER");
+        }
     }
     else if (mode == "integrated")
     {

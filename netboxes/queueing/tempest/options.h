@@ -29,6 +29,7 @@ struct Options
     std::string scheduler;      ///< of flows
     std::string below;          ///< of stations; empty: there is one scheduler alone
     Weights weights;            ///< by flow
+    std::size_t hosts{0};       ///< flow i is of host i modulo their number; 0: each of another one
     Weights stationWeights;     ///< by station, for a scheduler of theirs
     std::vector<double> losses; ///< by station, as a share; of channels that change the mean. None: nobody knows of stations
     TwoStates states;           ///< of channels that change

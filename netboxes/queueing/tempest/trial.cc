@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trial.h"
 
+#include "../cake.h"
 #include "../cascade.h"
 #include "../fifo.h"
+#include "../fq_codel.h"
 #include "../make_scheduler.h"
 #include "../scheduled.h"
 #include "../w2f2q.h"
@@ -34,6 +36,18 @@ std::unique_ptr<Discipline> Made(
     if (name == "fifo")
     {
         return std::make_unique<Fifo>(Room(), dropped);
+    }
+    // With the usual settings of netboxes; each flow has a line of its own.
+    const auto lines = std::max<std::size_t>(weights.size(), 1024);
+    const auto never = [](const Waiting&, Mark) { return false; };
+    if (name == "fq-codel")
+    {
+        return std::make_unique<FqCodel>(Room(), lines, length, CodelLaw(5'000'000, 100'000'000, length), dropped, never);
+    }
+    if (name == "cake")
+    {
+        const Cake::Settings settings{.flows = lines, .quantum = length, .isolation = Isolation::TripleIsolate};
+        return std::make_unique<Cake>(Room(), settings, CobaltLaw(5'000'000, 100'000'000), [] { return 0.5; }, dropped, never);
     }
     // A line of stations is one of them; of flows it is of the station of its flow.
     const auto loss = [&channels](LineId line) { return channels.Loss(line % channels.Stations()); };
@@ -90,7 +104,13 @@ class Course
             {
                 for (const auto flow : flows)
                 {
-                    m_discipline->Enqueue({flow, m_options.length, 0, flow}, 0, m_options.rate);
+                    m_discipline->Enqueue({.item = flow,
+                                           .bytes = m_options.length,
+                                           .flow = flow,
+                                           .source = m_options.hosts > 0 ? static_cast<std::uint32_t>(flow % m_options.hosts) : flow,
+                                           .destination = flow},
+                                          0,
+                                          m_options.rate);
                 }
             });
         for (const auto flow : flows)
