@@ -47,6 +47,10 @@ MACHINES = {
 }
 
 
+#: Of what neither control groups nor AppArmor have a part in: a guest takes minutes for each command.
+on_debian_alone = pytest.mark.parametrize("machine", [MACHINES["Debian 12"]], ids=["Debian 12"], indirect=True)
+
+
 @pytest.fixture(scope="module", params=MACHINES.values(), ids=MACHINES)
 def machine(request: pytest.FixtureRequest) -> Machine:
     granted = request.param
@@ -67,6 +71,14 @@ def guest(machine: Machine, checkout_disk: Path, request: pytest.FixtureRequest)
 def notes(guest: Guest, lab: str) -> list[str]:
     (told,) = json.loads(guest.run(f"./netboxit.py status {lab} --json").checked())["labs"]
     return list(told["notes"])
+
+
+@on_debian_alone
+def test_the_guest_is_as_users_have_it(guest: Guest) -> None:
+    assert guest.run("cat /sys/module/apparmor/parameters/enabled").checked() == "Y\n"
+    assert set(guest.run("stat --file-system --format %T /sys/fs/cgroup").checked().split()) == {"cgroup2fs"}
+    assert guest.run("uname -r").checked().startswith("6.1.")
+    assert guest.run("ls /sys/class/net").checked() == "lo\n", "it must have no way out"
 
 
 def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest, machine: Machine) -> None:
@@ -117,6 +129,7 @@ def test_it_is_changed_while_it_runs(guest: Guest) -> None:
     guest.run("./netboxit.py exec fr1 -- ping -c 3 -w 60 eoc").checked()
 
 
+@on_debian_alone
 def test_frames_are_captured_at_each_kind_of_point(guest: Guest) -> None:
     """A host's interface, a netbox's port and a memory wire."""
     points = "fr1 field.responder field--longhaul"
@@ -126,6 +139,7 @@ def test_frames_are_captured_at_each_kind_of_point(guest: Guest) -> None:
     assert int(guest.run(read).checked()) >= 3
 
 
+@on_debian_alone
 def test_equipment_is_attached_and_given_back(guest: Guest) -> None:
     before = guest.run("ip -oneline link").checked()
     guest.run("./netboxit.py attach vm1 fr1.modem --tap --address 10.9.0.1/24").checked()
@@ -134,6 +148,7 @@ def test_equipment_is_attached_and_given_back(guest: Guest) -> None:
     assert guest.run("ip -oneline link").checked() == before
 
 
+@on_debian_alone
 def test_it_becomes_what_its_changed_file_says(guest: Guest) -> None:
     """A parameter is changed live, another host and wire are new."""
     guest.run("sed 's/return_rate: 2 /return_rate: 1 /' topologies/emergency.yaml >/root/emergency.yaml").checked()
@@ -146,6 +161,7 @@ def test_it_goes_down_and_leaves_nothing(guest: Guest) -> None:
     nothing_left(guest)
 
 
+@on_debian_alone
 def test_switches_carry_frames_by_the_kernels_datapath(guest: Guest) -> None:
     guest.run("./netboxit.py up topologies/switch.yaml").checked()
     assert "system@" in guest.run("./netboxit.py exec vehicle -- ovs-appctl dpctl/show").checked()
@@ -153,6 +169,7 @@ def test_switches_carry_frames_by_the_kernels_datapath(guest: Guest) -> None:
     assert guest.run("./netboxit.py exec phone -- ping -c 1 -W 5 10.62.0.1").status, "it is in another VLAN"
 
 
+@on_debian_alone
 def test_a_lab_with_switches_is_changed_and_goes_down(guest: Guest) -> None:
     guest.run("./netboxit.py set line delay='10 ms'").checked()
     guest.run("./netboxit.py capture phone vehicle.line /root/y.pcapng --duration '2 s'").checked()

@@ -30,8 +30,7 @@ def guest(fresh_guest: Guest) -> Guest:
     "tests",
     [
         f"system -k 'not ({' or '.join(_LEFT_OUT)})'",
-        "testbed/labs/test_confinement.py testbed/labs/test_limits.py",
-        "testbed/labs/test_host_files.py testbed/labs/test_host_packages.py",
+        " ".join(f"testbed/labs/test_{name}.py" for name in ("confinement", "limits", "host_files", "host_packages")),
     ],
 )
 def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
