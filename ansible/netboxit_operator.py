@@ -282,7 +282,8 @@ def remains() -> Iterator[str]:
     """What is left of operators when they are none any more: only root can end it."""
     for file in sorted(LABS.glob("*/owner")):
         yield f"lab {file.parent.name} is up, of user {file.read_text().strip()}: `netboxit down {file.parent.name}` ends it"
-    for file in Path("/proc").glob("[0-9]*/environ"):
+    for process in Path("/proc").glob("[0-9]*"):
+        file = process / "environ"
         try:
             told = file.read_bytes().split(b"\0") if file.stat().st_uid == 0 else []
         except OSError:  # it has ended
@@ -290,7 +291,7 @@ def remains() -> Iterator[str]:
         for entry in told:
             if entry.startswith(VARIABLE.encode() + b"="):
                 number = entry.partition(b"=")[2].decode(errors="replace")
-                yield f"process {file.parent.name} works as root for user {number!r}: `kill {file.parent.name}` ends it"
+                yield f"process {process.name} works as root for user {number!r}: `kill {process.name}` ends it"
 
 
 def set_limits() -> None:

@@ -120,7 +120,8 @@ def test_a_link_takes_no_number_of_a_mapping_beyond_its_limits(tmp_path: Path) -
                     assert f"its {key} is a " in refusal, (parameter, key, beyond)
                     assert f"number from {own['minimum']:g} to {own['maximum']:g} {own['unit']}".rstrip() in refusal
                 tried.add(f"{parameter}.{key}")
-    settings = set(InnerQueue.model_fields) - {"discipline", "ecn", "prefetch"}  # no numbers, and what `modular` alone has
+    no_numbers, of_modular_alone = {"discipline", "ecn", "isolation"}, {"prefetch"}
+    settings = set(InnerQueue.model_fields) - no_numbers - of_modular_alone
     assert {key for name, key in (parameter.split(".") for parameter in tried) if name == "queue"} == settings
     assert {parameter for parameter in tried if not parameter.startswith("queue")} == {
         *("jitter.deviation", "jitter.shape", "jitter.correlation"),

@@ -18,7 +18,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 from pyroute2.netlink.nfnetlink import nftsocket  # type: ignore[import-untyped]
 
-from system import interface_facts, interface_settings, namespaces
+from system import interface_facts, interface_settings, namespaces, processes
 
 _LOOPBACK: Final = 0x8  # linux/if.h: IFF_LOOPBACK
 #: Kinds of interfaces that stand for others.
@@ -248,7 +248,7 @@ def _namespaces() -> dict[int, Path]:
     lines = (line.split() for line in Path("/proc/thread-self/mountinfo").read_text(errors="surrogateescape").splitlines())
     places = [Path(words[4]) for words in lines if words[3].startswith("net:[")]
     networks: dict[int, Path] = {}
-    for place in (*places, *Path("/proc").glob("[0-9]*/ns/net")):
+    for place in (*places, *(Path(f"/proc/{pid}/ns/net") for pid in processes.all_of_them())):
         with suppress(OSError):
             networks.setdefault(place.stat().st_ino, place)
     return networks

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ownership import state
-from system import foreign_text, kernel
+from system import foreign_text, kernel, processes
 from system.processes import ProcessIdentity
 from system.realtime_support import remove_abandoned_probes
 
@@ -75,8 +75,8 @@ def _numbering() -> str:
 
 
 def _marked() -> Iterator[tuple[int, str]]:
-    for file in Path("/proc").glob("[0-9]*/environ"):
+    for pid in processes.all_of_them():
         with suppress(OSError):
-            for entry in foreign_text.read(file).split("\0"):
+            for entry in foreign_text.read(Path(f"/proc/{pid}/environ")).split("\0"):
                 if entry.startswith(f"{_VARIABLE}="):
-                    yield int(file.parent.name), entry.partition("=")[2]
+                    yield pid, entry.partition("=")[2]

@@ -90,7 +90,7 @@ def worker(
 def computing(process: int) -> list[int]:
     """Processes below that one which compute a network."""
     below: list[int] = []
-    with suppress(FileNotFoundError):  # one that is ending
+    with suppress(FileNotFoundError, ProcessLookupError):  # one that is ending
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in map(int, (task / "children").read_text().split()):
                 below += computing(child)

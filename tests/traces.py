@@ -67,6 +67,6 @@ def no_loop_images(folder: Path) -> None:
 
 
 def command_lines() -> Iterator[str]:
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            yield file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            yield (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")

@@ -71,7 +71,7 @@ def wanted(isolated: str) -> dict[str, Any]:
         "grub": Path("/usr/sbin/update-grub").exists(),
         "menu": parameters in _read(Path("/boot/grub/grub.cfg")),
         "now": _read(_CORES / "isolated"),
-        "irqbalance": any(_read(file) == "irqbalance" for file in Path("/proc").glob("[0-9]*/comm")),
+        "irqbalance": any(_read(process / "comm") == "irqbalance" for process in Path("/proc").glob("[0-9]*")),
     }
 
 
