@@ -53,7 +53,7 @@ def _frame(source: str, destination: str, number: int, port: int, tos: int, prot
 
 def told(run: SyntheticRun) -> Any:
     run.calls(20)
-    return analyse(run.write(), analyses())["conversations"]
+    return analyse(run.write(), analyses(), page=False)["conversations"]
 
 
 def test_each_way_of_a_conversation_is_followed_as_a_flow_is(synthetic: SyntheticRun) -> None:
@@ -73,7 +73,7 @@ def test_each_way_of_a_conversation_is_followed_as_a_flow_is(synthetic: Syntheti
 def test_flows_of_applications_are_none_and_stay_what_they_are(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201)
     synthetic.calls(20)
-    document: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses(), page=False)
     assert {flow["name"] for flow in document["flows"]} == {"call.voice"}
     assert [flow["packets"] for flow in document["flows"]] == [20, 20]
     assert {conversation["name"] for conversation in document["conversations"]} == {"udp fr1:5201 eoc:5201"}
@@ -135,14 +135,14 @@ def test_their_direction_is_by_the_centre_or_by_who_began(synthetic: SyntheticRu
     plan = replace(synthetic.plan(), centre=centre)
     synthetic.calls(2)
     (folder := synthetic.write()).joinpath("plan.json").write_text(json.dumps(plan.to_json()))
-    assert analyse(folder, analyses())["conversations"][0]["direction"] == direction
+    assert analyse(folder, analyses(), page=False)["conversations"][0]["direction"] == direction
 
 
 def test_what_no_host_has_is_counted_and_left_out(synthetic: SyntheticRun) -> None:
     for address in ("224.0.0.5", "10.77.0.1"):
         talk(synthetic, 7, port=5353, to=address)
     synthetic.calls(2)
-    document: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses(), page=False)
     # Both ends captured each of them.
     assert document["conversations"] == [] and document["packets_left_out"] == 28
 

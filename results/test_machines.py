@@ -38,7 +38,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What is found of a call over two machines without any fault."""
     run = TwoMachines(tmp_path_factory.mktemp("two") / "run")
     run.calls(300)
-    return analyse(run.write(), analyses())
+    return analyse(run.write(), analyses(), page=False)
 
 
 def by_direction(entries: Sequence[Any], direction: str) -> Any:
@@ -132,7 +132,7 @@ def test_frames_that_a_tunnel_loses_are_lost_there_and_the_run_is_invalid(two_ma
     two_machines.calls(300)
     two_machines.journeys["return"][7].lost = ("sky", Fate.ON_AIR)
     two_machines.lost_there = (10, 20)
-    document: Any = analyse(two_machines.write(), analyses())
+    document: Any = analyse(two_machines.write(), analyses(), page=False)
     flow = by_direction(document["flows"], "return")
     assert flow["losses"] == [
         {"at": "tunnel meoc-sky", "why": "not seen again", "frames": 2},
@@ -151,7 +151,7 @@ def test_frames_lost_while_an_event_unplugs_the_wire_are_nobodys_fault(two_machi
     folder = two_machines.write()
     event = EventPlan(0.2, WireChange("meoc-sky", "down", "meoc", "jan"))
     (folder / "plan.json").write_text(json.dumps(replace(two_machines.plan(), events=(event,)).to_json()))
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     assert (document["tunnels"][0]["directions"][0]["lost"], document["verdict"]["status"]) == (1, "valid")
 
 
@@ -170,7 +170,7 @@ def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machine
     for netbox, began_ns in began.items():
         journal = [{"began_ns": began_ns}, {"at_s": 50.0, "event": "link_down"}, {"at_s": 50.0, "statistics": {"queued": 1}}]
         (folder / f"nodes/{netbox}/journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in journal))
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     times = {(event["netbox"], event["kind"]): event["time_s"] for event in document["events"]}
     assert times["cell", "freeze"] == times["cell", "link_down"] == 50.0
     assert times["sky", "freeze"] == times["sky", "link_down"] == pytest.approx(50.003 - 50 * 40e-6, abs=1e-4)
@@ -183,7 +183,7 @@ def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machine
 def test_a_run_on_one_machine_says_nothing_of_machines(synthetic: SyntheticRun) -> None:
     synthetic.calls(50)
     folder = synthetic.write()
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     assert not {"machines", "tunnels", "overhead_tunnels_us"} & document.keys()
     assert not any("clock_error_ms" in flow for flow in document["flows"])
     assert not [name for name in pl.read_parquet(folder / "frames.parquet").columns if name.startswith(("near_ns", "far_ns"))]
@@ -193,7 +193,7 @@ def test_what_a_failed_run_left_of_its_machines_is_analysed(two_machines: TwoMac
     two_machines.calls(20)
     folder = two_machines.write()
     (folder / "hosts.json").unlink()
-    reasons = analyse(folder, analyses())["verdict"]["reasons"]
+    reasons = analyse(folder, analyses(), page=False)["verdict"]["reasons"]
     assert "there is no hosts.json, so what the machines' clocks showed is not known" in reasons
 
 
@@ -201,7 +201,7 @@ def test_a_missing_capture_at_a_tunnels_end_makes_the_run_invalid(two_machines: 
     two_machines.calls(20)
     folder = two_machines.write()
     (folder / "captures/sky-a.pcapng").unlink()
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     told = "wire meoc-sky: there is no capture at its end in sky, so what it added is not known"
     assert told in document["verdict"]["reasons"] and document["verdict"]["status"] == "invalid"
     (tunnel,) = document["tunnels"]
@@ -221,7 +221,7 @@ def test_the_offset_does_not_matter(tmp_path: Path) -> None:
     for number, offset_ns in enumerate((0, -4_000_000_000)):
         run = TwoMachines(tmp_path / f"{number}", offset_ns=offset_ns, drift_ppm=0.0, wrong_ns=(0, 0))
         run.calls(60)
-        document: Any = analyse(run.write(), analyses())
+        document: Any = analyse(run.write(), analyses(), page=False)
         found.append(
             {key: document[key] for key in ("flows", "segments", "gaps", "tunnels", "overhead_us", "verdict", "began_ns")}
         )
@@ -235,7 +235,7 @@ def test_frames_that_one_end_did_not_capture_are_neither_lost_nor_measured(two_m
     folder = two_machines.write()
     kept = list(pcapng.read(folder / "captures/meoc-jan.pcapng"))
     pcapng.write(folder / "captures/meoc-jan.pcapng", kept[4:])  # the first two frames of each direction
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     for way in document["tunnels"][0]["directions"]:
         assert (way["unseen"], way["lost"], way["delay_us"]["count"]) == (2, 0, 48)
     assert document["verdict"]["status"] == "degraded"

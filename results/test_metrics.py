@@ -25,7 +25,7 @@ def by_direction(entries: Sequence[Any], direction: str) -> Any:
 
 def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
     synthetic.calls(300, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    document: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses(), page=False)
     for direction in ("return", "forward"):
         flow = by_direction(document["flows"], direction)
         assert (flow["name"], flow["packets"], flow["received"], flow["loss_ratio"]) == ("call.voice", 300, 300, 0.0)
@@ -41,7 +41,7 @@ def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
 
 def test_each_segment_and_each_gap_has_its_own_delay(synthetic: SyntheticRun) -> None:
     synthetic.calls(20, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    document: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses(), page=False)
     delays = {(segment["netbox"], segment["direction"]): segment["one_way_delay_ms"]["p50"] for segment in document["segments"]}
     # `inside` counts along the way, so the forward direction meets the satellite first.
     assert delays == pytest.approx(
@@ -61,7 +61,7 @@ def test_losses_are_counted_at_their_place_with_their_reason(synthetic: Syntheti
     synthetic.journeys["return"][10].lost = ("sky", Fate.ON_AIR)
     synthetic.journeys["return"][11].lost = ("cell", Fate.QUEUE_FULL)
     synthetic.journeys["return"][12].lost = ("sky", Fate.ON_AIR)
-    document: Any = analyse(synthetic.write(), analyses())
+    document: Any = analyse(synthetic.write(), analyses(), page=False)
     flow = by_direction(document["flows"], "return")
     assert flow["loss_ratio"] == pytest.approx(0.03)
     assert flow["losses"] == [{"at": "sky", "why": "on the air", "frames": 2}, {"at": "cell", "why": "queue full", "frames": 1}]
@@ -80,7 +80,7 @@ def test_a_frame_that_vanishes_between_two_points_is_lost_there(synthetic: Synth
     first = synthetic.journeys["return"][0].data
     kept = [packet for packet in pcapng.read(folder / "captures/eoc.pcapng") if packet.data != first]
     pcapng.write(folder / "captures/eoc.pcapng", kept)
-    assert by_direction(analyse(folder, analyses())["flows"], "return")["losses"] == [
+    assert by_direction(analyse(folder, analyses(), page=False)["flows"], "return")["losses"] == [
         {"at": "router meoc", "why": "not seen again", "frames": 1}
     ]
 
@@ -104,7 +104,7 @@ def test_frames_on_their_way_when_the_captures_ended_are_not_called_lost(synthet
     for host in ("fr1", "eoc"):
         kept = [packet for packet in pcapng.read(folder / f"captures/{host}.pcapng") if packet.time_ns <= end]
         pcapng.write(folder / f"captures/{host}.pcapng", kept)
-    flow = by_direction(analyse(folder, analyses())["flows"], "return")
+    flow = by_direction(analyse(folder, analyses(), page=False)["flows"], "return")
     assert flow["packets"] == flow["received"] == 90
 
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_run_invalid(synth
     folder = synthetic.write()
     (folder / "nodes/sky/statistics.json").unlink()
     (folder / "nodes/sky/frames.bin").unlink()
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     there, back = by_direction(document["flows"], "return"), by_direction(document["flows"], "forward")
     assert there["jitter_ms"] is None and there["goodput_kbps"] is None
     assert there["reason"] == "one frame is too few for jitter and goodput"
@@ -138,7 +138,7 @@ def test_a_run_that_was_cut_short_is_analysed_and_invalid(synthetic: SyntheticRu
     )
     (folder / "traffic/call/flows.json").unlink()
     (folder / "captures/captures.json").unlink()
-    document: Any = analyse(folder, analyses())
+    document: Any = analyse(folder, analyses(), page=False)
     assert document["flows"] == []
     # What is missing is a consequence of the failure, and not told beside it.
     assert document["verdict"]["reasons"] == ["netbox cell has ended"]
@@ -149,14 +149,14 @@ def test_files_that_are_missing_for_no_known_reason_are_told(synthetic: Syntheti
     folder = synthetic.write()
     (folder / "traffic/call/flows.json").unlink()
     (folder / "captures/captures.json").unlink()
-    reasons = analyse(folder, analyses())["verdict"]["reasons"]
+    reasons = analyse(folder, analyses(), page=False)["verdict"]["reasons"]
     assert reasons == ["traffic call left no flows.json", "there are no captures at the hosts"]
 
 
 def test_a_folder_that_is_no_run_is_refused(synthetic: SyntheticRun) -> None:
     synthetic.folder.mkdir()
     with pytest.raises(NoRun, match=r"has no plan\.json"):
-        analyse(synthetic.folder, analyses())
+        analyse(synthetic.folder, analyses(), page=False)
 
 
 def analyse_into(run: SyntheticRun) -> Any:
@@ -193,7 +193,7 @@ def forked(tmp_path: Path) -> ForkedRun:
 
 
 def test_each_path_of_a_flow_has_its_delays_and_each_change_its_time(forked: ForkedRun) -> None:
-    flow = by_direction(analyse(forked.write(), analyses())["flows"], "return")
+    flow = by_direction(analyse(forked.write(), analyses(), page=False)["flows"], "return")
     near, far = flow["paths"]
     assert (near["netboxes"], near["received"], near["first_s"], near["last_s"]) == (["near"], 200, 0.0, pytest.approx(5.98))
     assert (far["netboxes"], far["received"]) == (["far", "further"], 90)
@@ -207,7 +207,7 @@ def test_each_path_of_a_flow_has_its_delays_and_each_change_its_time(forked: For
 
 
 def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(forked: ForkedRun) -> None:
-    document: Any = analyse(forked.write(), analyses())
+    document: Any = analyse(forked.write(), analyses(), page=False)
     segments = {
         segment["netbox"]: (segment["packets"], segment["lost"], segment["one_way_delay_ms"]["mean"])
         for segment in document["segments"]
@@ -231,7 +231,7 @@ def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(f
 
 
 def test_the_outage_of_a_failover_tells_the_paths_on_both_sides(forked: ForkedRun) -> None:
-    (outage,) = by_direction(analyse(forked.write(), analyses())["flows"], "return")["outages"]["list"]
+    (outage,) = by_direction(analyse(forked.write(), analyses(), page=False)["flows"], "return")["outages"]["list"]
     assert (outage["before"]["via"], outage["after"]["via"], outage["lost"]) == (["near"], ["far", "further"], 10)
 
 
@@ -274,8 +274,8 @@ def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], rea
     folder = run.write()
     (folder / "environment.json").write_text(json.dumps(told))
     if read:
-        analyse(folder, analyses())
+        analyse(folder, analyses(), page=False)
         return
     with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 2; report it by the one"):
-        analyse(folder, analyses())
+        analyse(folder, analyses(), page=False)
     assert not (folder / "metrics.json").exists()

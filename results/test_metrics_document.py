@@ -47,7 +47,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
     ]
     (folder / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     (folder / "lab.json").write_text(json.dumps({"began_ns": START_NS, "ended_ns": START_NS + 5_000 * MS, "nodes": []}))
-    document = held(analyse(folder, analyses()))
+    document = held(analyse(folder, analyses(), page=False))
     assert {flow["direction"]: flow["losses"] for flow in document["flows"]} == {
         "return": [{"at": "sky", "why": "queue full", "frames": 20}],
         "forward": [],
@@ -62,7 +62,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
 
 def test_a_run_that_left_nothing(tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path / "run")
-    document = held(analyse(run.write(), analyses()))
+    document = held(analyse(run.write(), analyses(), page=False))
     assert {flow["one_way_delay_ms"] for flow in document["flows"]} == {None}
     assert document["overhead_us"] is None
 
@@ -70,7 +70,7 @@ def test_a_run_that_left_nothing(tmp_path: Path) -> None:
 def test_a_run_over_two_machines(tmp_path: Path) -> None:
     run = TwoMachines(tmp_path / "run")
     run.calls(50, gaps=(2 * US, 30 * US, 3 * US))
-    document = held(analyse(run.write(), analyses()))
+    document = held(analyse(run.write(), analyses(), page=False))
     assert set(document["machines"]["hosts"]) == {"alpha", "beta"}
     assert len(document["tunnels"][0]["directions"]) == 2
     assert "tunnels" in {key for gap in document["gaps"] for key in gap}

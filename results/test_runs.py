@@ -31,7 +31,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = SyntheticRun(tmp_path_factory.mktemp("runs") / "run")
     run.calls(20)
     folder = run.write()
-    analyse(folder, analyses())
+    analyse(folder, analyses(), page=False)
     return folder
 
 

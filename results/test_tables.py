@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         journey.lost = ("sky", Fate.QUEUE_FULL)
     talk(run, 160, port=5201, back=40, tos=0x20)
     run.write()
-    analyse(run.folder, analyses())
+    analyse(run.folder, analyses(), page=False)
     return run.folder
 
 
@@ -123,7 +123,7 @@ def test_duckdb_reads_them_as_they_are(folder: Path) -> None:
 
 def test_a_run_in_which_nothing_was_sent_has_tables_all_the_same(synthetic: SyntheticRun) -> None:
     folder = synthetic.write()
-    analyse(folder, analyses())
+    analyse(folder, analyses(), page=False)
     rows = pl.read_parquet(folder / "flows.parquet")
     assert rows["packets"].to_list() == [0, 0] and rows["delay_ms_mean"].null_count() == 2
 

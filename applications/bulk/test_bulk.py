@@ -173,7 +173,7 @@ def test_two_connections_are_fair(tmp_path: Path) -> None:
 
 
 # All are in netboxes/endpoints/test_tcp.py: what a file says comes to them one way.
-@pytest.mark.parametrize("variant", ["cubic", "dctcp", "noordwijk"])
+@pytest.mark.parametrize("variant", ["cubic", *(pytest.param(name, marks=pytest.mark.long) for name in ("dctcp", "noordwijk"))])
 def test_every_byte_is_delivered_in_spite_of_losses(variant: str, tmp_path: Path) -> None:
     version = 6 if variant == "cubic" else 4
     options = f"size: 2 MB, parallel: 2, variant: {variant}, duration: 60 s"
