@@ -32,7 +32,7 @@ def test_wherever_the_disk_is_full_or_fails_it_is_told_and_nothing_is_left() -> 
 
 @pytest.mark.long
 def test_the_same_of_all_commands() -> None:
-    check(count(), 120)
+    check(count(), 60)
 
 
 def check(counted: Counted, trials: int) -> None:
@@ -46,10 +46,10 @@ def check(counted: Counted, trials: int) -> None:
     ("kind", "unit", "rooms"),
     [
         ("tmpfs", "KiB", (0, 40, 160, 4000, 24000)),
-        pytest.param("tmpfs", "KiB", (*range(0, 640, 40), *range(1000, 8000, 2000), 24000), marks=pytest.mark.long),
-        pytest.param("tmpfs", "inodes", (*range(0, 120, 8), 200), marks=pytest.mark.long),
-        pytest.param("ext4", "KiB", (*range(0, 320, 20), *range(1000, 8000, 2000), 24000), marks=pytest.mark.long),
-        pytest.param("ext4", "inodes", (*range(0, 120, 10), 200), marks=pytest.mark.long),
+        pytest.param("tmpfs", "KiB", (*range(0, 640, 80), *range(1000, 8000, 3000), 24000), marks=pytest.mark.long),
+        pytest.param("tmpfs", "inodes", (*range(0, 120, 16), 200), marks=pytest.mark.long),
+        pytest.param("ext4", "KiB", (*range(0, 320, 40), *range(1000, 8000, 3000), 24000), marks=pytest.mark.long),
+        pytest.param("ext4", "inodes", (*range(0, 120, 20), 200), marks=pytest.mark.long),
     ],
 )
 def test_a_lab_comes_up_whole_or_not_at_all_on_a_small_disk(kind: Kind, unit: Unit, rooms: Sequence[int]) -> None:

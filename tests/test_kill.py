@@ -19,7 +19,7 @@ from tests.trial import sample
 pytestmark = pytest.mark.lab
 
 #: In `make test`, and in `make test-long`.
-TRIALS = (30, 150)
+TRIALS = (30, 75)
 
 
 @pytest.fixture(scope="module")
