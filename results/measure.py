@@ -8,7 +8,7 @@ own (`results.application_analysis`); `applications.registry.measures` has all o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -21,24 +21,22 @@ Subject = Literal["flow", "traffic", "queue", "sharing", "segment", "netbox", "r
 #: Letters, digits and underscores, so that it is a word of Python and of SQL as it stands.
 NAME: Final = r"[a-z][a-z0-9_]*"
 
-#: What flows.parquet says of each flow before its measures, in this order.
-COLUMNS_OF_FLOWS: Final = (
-    "lab",
-    "clock",
-    "status",
-    "flow",
-    "direction",
-    "kind",
-    "protocol",
-    "traffic",
-    "application",
-    "source",
-    "destination",
-    "dscp",
-    "conversations",
-)
-#: Those of them that are whole numbers; the others are words.
-NUMBERS_OF_FLOWS: Final = frozenset({"dscp", "conversations"})
+#: What flows.parquet says of each flow before its measures, in this order: words, or whole numbers.
+COLUMNS_OF_FLOWS: Final[Mapping[str, type[str] | type[int]]] = {
+    "lab": str,
+    "clock": str,
+    "status": str,
+    "flow": str,
+    "direction": str,
+    "kind": str,
+    "protocol": str,
+    "traffic": str,
+    "application": str,
+    "source": str,
+    "destination": str,
+    "dscp": int,
+    "conversations": int,
+}
 
 #: Names that no measure may have: columns beside the measures of flows, also those that `results.runs` puts there.
 TAKEN: Final = frozenset({*COLUMNS_OF_FLOWS, *CampaignRun.__annotations__, "run"})

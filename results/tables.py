@@ -20,7 +20,7 @@ from contracts import durable
 from contracts.document import Document
 from contracts.run_folder import FLOWS_TABLE, MEASURES_TABLE
 from results.application_analysis import ApplicationAnalysis, Findings, MeasuredValues
-from results.measure import COLUMNS_OF_FLOWS, NUMBERS_OF_FLOWS, OF_FLOWS, OF_OTHERS
+from results.measure import COLUMNS_OF_FLOWS, OF_FLOWS, OF_OTHERS
 from results.metrics_document import Conversation, Flow, Metrics
 from results.run_folder import Measured
 from results.statistics import joined
@@ -33,7 +33,7 @@ IDENTITY: Final = "netboxit"
 
 #: Of each flow. The columns behind them are measures, numbers that are null where they are not known.
 FLOW_COLUMNS: Final[Mapping[str, type[pl.DataType]]] = {
-    name: pl.Int64 if name in NUMBERS_OF_FLOWS else pl.String for name in COLUMNS_OF_FLOWS
+    name: pl.Int64 if kind is int else pl.String for name, kind in COLUMNS_OF_FLOWS.items()
 }
 
 #: Of each value of a measure that is no flow's.

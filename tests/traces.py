@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from ownership import state
-from system import cores, rings
+from system import cores, processes, rings
 from tests.waiting import until
 
 
@@ -67,6 +67,5 @@ def no_loop_images(folder: Path) -> None:
 
 
 def command_lines() -> Iterator[str]:
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            yield (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    for pid in processes.all_of_them():
+        yield processes.command_line(pid).replace(b"\0", b" ").decode(errors="replace")
