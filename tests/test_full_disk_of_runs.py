@@ -49,7 +49,7 @@ _WHOLE = {*_TABLES, "metrics.json", "report.html", "run.json", "lab.json"}
 @pytest.mark.parametrize(
     ("kind", "unit", "rooms"),
     [
-        # While it captures, while it collects, while it makes the report, and enough.
+        # None, some while it captures, while it collects and while it makes the report, and enough.
         ("tmpfs", "KiB", (*range(0, 600, 75), 24000)),
         ("tmpfs", "inodes", (*range(0, 40, 8), 200)),
         ("ext4", "KiB", (*range(0, 600, 120), 24000)),

@@ -220,7 +220,7 @@ def test_no_line_is_further_from_the_kernel_s_than_from_its_share(kernel: dict[s
 @pytest.mark.parametrize("name", MANAGED)
 def test_it_makes_packets_wait_and_loses_them_as_the_kernel_s_does(kernel: dict[str, Outcome], name: str) -> None:
     theirs = kernel[name]
-    # Those that draw draw other numbers than the kernel, whose longest waits differ by 4 % from run to run.
+    # Those that draw draw other numbers than the kernel, whose longest waits differ by 4 to 7 % from run to run.
     several = [TRIALS[name].ours(theirs.entered, seed) for seed in range(5)]
     for figure, expected in theirs.figures.items():
         within = 0.2 if figure == "99 % wait" and name in ("red", "pie") else 0.1
