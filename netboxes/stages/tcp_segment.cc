@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tcp_segment.h"
+
+#include <algorithm>
+
+namespace netboxit::stages
+{
+
+namespace
+{
+
+// IANA protocol numbers.
+constexpr std::uint8_t HOP_BY_HOP = 0;
+constexpr std::uint8_t TCP = 6;
+constexpr std::uint8_t ROUTING = 43;
+constexpr std::uint8_t FRAGMENT = 44;
+constexpr std::uint8_t DESTINATION_OPTIONS = 60;
+constexpr std::uint8_t MOBILITY = 135;
+
+// Places in the TCP header, and its flags: RFC 9293, section 3.1.
+constexpr std::size_t SHORTEST_HEADER = 20;
+constexpr std::size_t WINDOW = 14;
+constexpr std::size_t CHECKSUM = 16;
+constexpr std::uint8_t FIN = 0x01;
+constexpr std::uint8_t SYN = 0x02;
+constexpr std::uint8_t RST = 0x04;
+constexpr std::uint8_t ACK = 0x10;
+
+// IANA's TCP option kinds.
+constexpr std::uint8_t END_OF_OPTIONS = 0;
+constexpr std::uint8_t NO_OPERATION = 1;
+constexpr std::uint8_t MAXIMUM_SEGMENT_SIZE = 2;
+constexpr std::uint8_t WINDOW_SCALE = 3;
+constexpr std::uint8_t SACK_PERMITTED = 4;
+constexpr std::uint8_t TIMESTAMPS = 8;
+constexpr std::uint8_t MD5_SIGNATURE = 19;
+constexpr std::uint8_t AUTHENTICATION = 29;
+
+/// RFC 7323, section 2.3: a larger one is used as 14.
+constexpr std::uint8_t LARGEST_SCALE = 14;
+
+std::uint32_t BigEndian32(Bytes bytes, std::size_t at)
+{
+    return std::uint32_t{BigEndian16(bytes, at)} << 16 | BigEndian16(bytes, at + 2);
+}
+
+/// Whether all of the packet is in the frame: the receiving host drops it otherwise.
+bool IsComplete(const IpHeaders& ip)
+{
+    return ip.version == 4 ? BigEndian16(ip.header, 2) == ip.header.size() + ip.payload.size()
+                           : BigEndian16(ip.header, 4) == ip.payload.size();
+}
+
+/// What follows the IP header and IPv6's extension headers (RFC 8200, section 4), if it is TCP. Behind an authentication header nothing
+/// may be changed: such a packet counts as IPsec, not as TCP.
+std::optional<Bytes> TransportOf(const IpHeaders& ip)
+{
+    if (ip.version == 4)
+    {
+        return ip.payload;
+    }
+    std::uint8_t next = ip.header[6];
+    Bytes rest = ip.payload;
+    while (next != TCP)
+    {
+        if (rest.size() < 2)
+        {
+            return std::nullopt;
+        }
+        std::size_t length = 8;
+        if (next == HOP_BY_HOP || next == ROUTING || next == DESTINATION_OPTIONS || next == MOBILITY)
+        {
+            length = (rest[1] + 1U) * 8;
+        }
+        else if (next != FRAGMENT)
+        {
+            return std::nullopt;
+        }
+        if (rest.size() < length)
+        {
+            return std::nullopt;
+        }
+        next = rest[0];
+        rest = rest.subspan(length);
+    }
+    return rest;
+}
+
+/// An option whose length is not the one that its kind has is skipped, as hosts do.
+void ReadOption(TcpSegment& segment, std::uint8_t kind, Bytes value)
+{
+    if (kind == MD5_SIGNATURE || kind == AUTHENTICATION)
+    {
+        segment.isAuthenticated = true;
+    }
+    if (!segment.syn)
+    {
+        return;
+    }
+    if (kind == MAXIMUM_SEGMENT_SIZE && value.size() == 2)
+    {
+        segment.mss = BigEndian16(value, 0);
+    }
+    else if (kind == WINDOW_SCALE && value.size() == 1)
+    {
+        segment.windowScale = std::min(value[0], LARGEST_SCALE);
+    }
+    else if (kind == SACK_PERMITTED && value.empty())
+    {
+        segment.sackPermitted = true;
+    }
+    else if (kind == TIMESTAMPS && value.size() == 8)
+    {
+        segment.timestamps = true;
+    }
+}
+
+/// False: an option does not fit the header or has an impossible length.
+bool ReadOptions(TcpSegment& segment, Bytes options)
+{
+    while (!options.empty() && options[0] != END_OF_OPTIONS)
+    {
+        if (options[0] == NO_OPERATION)
+        {
+            options = options.subspan(1);
+            continue;
+        }
+        if (options.size() < 2 || options[1] < 2 || options[1] > options.size())
+        {
+            return false;
+        }
+        ReadOption(segment, options[0], options.subspan(2, options[1] - 2U));
+        options = options.subspan(options[1]);
+    }
+    return true;
+}
+
+} // namespace
+
+std::optional<TcpSegment> ReadTcpSegment(const Headers& headers)
+{
+    if (!headers.ip || headers.ip->part != Part::Whole || headers.ip->protocol != TCP || !IsComplete(*headers.ip))
+    {
+        return std::nullopt;
+    }
+    const auto transport = TransportOf(*headers.ip);
+    if (!transport || transport->size() < SHORTEST_HEADER)
+    {
+        return std::nullopt;
+    }
+    const auto& bytes = *transport;
+    const std::size_t length = (bytes[12] >> 4) * 4U;
+    if (length < SHORTEST_HEADER || length > bytes.size())
+    {
+        return std::nullopt;
+    }
+    TcpSegment segment{.sourcePort = BigEndian16(bytes, 0),
+                       .destinationPort = BigEndian16(bytes, 2),
+                       .sequence = BigEndian32(bytes, 4),
+                       .acknowledgement = BigEndian32(bytes, 8),
+                       .syn = (bytes[13] & SYN) != 0,
+                       .fin = (bytes[13] & FIN) != 0,
+                       .rst = (bytes[13] & RST) != 0,
+                       .ack = (bytes[13] & ACK) != 0,
+                       .window = BigEndian16(bytes, WINDOW),
+                       .payload = static_cast<std::uint32_t>(bytes.size() - length),
+                       .header = bytes.first(length)};
+    if (!ReadOptions(segment, segment.header.subspan(SHORTEST_HEADER)))
+    {
+        return std::nullopt;
+    }
+    return segment;
+}
+
+bool RewriteWindow(std::span<std::uint8_t> frame, const TcpSegment& segment, std::uint16_t window)
+{
+    if (segment.isAuthenticated)
+    {
+        return false;
+    }
+    const auto header = frame.subspan(static_cast<std::size_t>(segment.header.data() - frame.data()), segment.header.size());
+    // RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
+    std::uint32_t sum = static_cast<std::uint16_t>(~BigEndian16(header, CHECKSUM));
+    sum += static_cast<std::uint16_t>(~BigEndian16(header, WINDOW));
+    sum += window;
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    const auto checksum = static_cast<std::uint16_t>(~sum);
+    header[WINDOW] = static_cast<std::uint8_t>(window >> 8);
+    header[WINDOW + 1] = static_cast<std::uint8_t>(window);
+    header[CHECKSUM] = static_cast<std::uint8_t>(checksum >> 8);
+    header[CHECKSUM + 1] = static_cast<std::uint8_t>(checksum);
+    return true;
+}
+
+} // namespace netboxit::stages
