@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "index_list.h"
+#include "tcp_segment.h"
+
+#include "headers.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace netboxit::stages
+{
+
+/// From the node at the port, or to it.
+enum class Way : std::uint8_t
+{
+    FromNode,
+    ToNode
+};
+
+/// What a TCP connection is known by. IPv4's addresses are in the first 4 bytes.
+struct TcpFlowKey
+{
+    std::array<std::uint8_t, 16> node{};
+    std::array<std::uint8_t, 16> remote{};
+    std::uint16_t nodePort{};
+    std::uint16_t remotePort{};
+    std::uint8_t version{}; ///< of IP
+
+    bool operator==(const TcpFlowKey&) const = default;
+};
+
+TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Way way);
+
+/// What the segments of a connection have shown.
+struct TcpFlow
+{
+    /// Of one end.
+    struct End
+    {
+        bool isSeen{};
+        bool hasSyn{}; ///< its SYN was seen, with what follows
+        std::uint32_t initial{};
+        std::optional<std::uint16_t> mss{};
+        std::optional<std::uint8_t> scale{};
+        bool timestamps{};
+        std::optional<std::uint32_t> behindFin{}; ///< what an ACK of its FIN says at least
+    };
+
+    /// Whether the handshake was seen: otherwise the scale of windows is unknown.
+    bool HasHandshake() const
+    {
+        return node.hasSyn && remote.hasSyn;
+    }
+
+    /// By how many bits the windows that the remote end advertises are shifted, except in SYNs. Both ends must offer to scale (RFC 7323,
+    /// section 2.2). Call with HasHandshake() only.
+    std::uint8_t RemoteShift() const
+    {
+        return node.scale ? remote.scale.value_or(0) : std::uint8_t{0};
+    }
+
+    /// The largest payload of the node's segments, bytes: of what both ends announce, as both have their link in it, less the timestamps
+    /// (RFC 6691). Call with HasHandshake() only.
+    std::uint32_t SegmentSize() const;
+
+    TcpFlowKey key{};
+    End node{};
+    End remote{};
+    std::int64_t opened{}; ///< ns
+    std::int64_t seen{};   ///< its last segment, ns
+    /// More than SYNs came: a segment without SYN, and both ends have been seen. A SYN flood from forged addresses does not get so far.
+    bool isComplete{};
+    bool isOpen{};
+};
+
+/// The TCP connections that a gateway sees: at most CAPACITY. Each segment takes constant time (amortised) and allocates nothing.
+class TcpFlows
+{
+  public:
+    using Id = IndexList::Index; ///< below CAPACITY
+
+    static constexpr Id CAPACITY = 65'536;
+    /// An open flow without segments leaves after so long, ns: a lost FIN would count for ever otherwise.
+    static constexpr std::int64_t IDLE = 120'000'000'000;
+    /// A closed one is remembered for so long, ns, that its last segments do not open it again: as TIME-WAIT in Linux.
+    static constexpr std::int64_t LINGER = 60'000'000'000;
+    /// A flow that is not complete after so long, ns, is stalled.
+    static constexpr std::int64_t HANDSHAKE = 3'000'000'000;
+
+    /// Is told of flows. Each one is opened, and later closed: by an RST, by an ACK of the node's FIN, by a new connection of the same
+    /// ports, by silence, or because the table is full.
+    class Observer
+    {
+      public:
+        virtual ~Observer() = default;
+        virtual void Opened(Id flow) = 0;
+        virtual void Closed(Id flow) = 0;
+        virtual void Stalled(Id flow) = 0;
+    };
+
+    /// `seed`: what outsiders must not know, so that they cannot choose flows of one bucket. Nothing else depends on it. The observer
+    /// outlives the table.
+    TcpFlows(const std::array<std::uint64_t, 2>& seed, Observer& observer);
+
+    /// The open flow that the segment belongs to, after the segment; nothing when there is none (any more).
+    std::optional<Id> See(const IpHeaders& ip, const TcpSegment& segment, Way way, std::int64_t now);
+    /// Removes flows whose time is over, a limited number of them in each call.
+    void Expire(std::int64_t now);
+
+    const TcpFlow& operator[](Id id) const
+    {
+        return slots[id].flow;
+    }
+
+    std::uint32_t Open() const
+    {
+        return open;
+    }
+
+    /// Open flows that were closed because the table was full.
+    std::uint64_t Evicted() const
+    {
+        return evicted;
+    }
+
+    /// Open flows, the longest idle one first.
+    std::optional<Id> FirstOpen() const
+    {
+        return openByAge.Front();
+    }
+
+    std::optional<Id> NextOpen(Id id) const
+    {
+        return openByAge.After(id);
+    }
+
+  private:
+    struct Slot
+    {
+        TcpFlow flow;
+        Id nextInBucket{};
+    };
+
+    std::size_t BucketOf(const TcpFlowKey& key) const;
+    std::optional<Id> Find(const TcpFlowKey& key) const;
+    Id Insert(const TcpFlowKey& key);
+    void Remove(Id id);
+    void Begin(Id id, std::int64_t now);
+    void Close(Id id);
+    void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Way way);
+
+    std::array<std::uint64_t, 2> seed;
+    Observer& observer;
+    std::vector<Slot> slots; ///< as many as there were at once
+    std::vector<Id> unused;  ///< of them
+    std::vector<Id> buckets;
+    IndexList openByAge{CAPACITY};
+    IndexList closedByAge{CAPACITY};
+    IndexList incomplete{CAPACITY}; ///< and not stalled yet, the oldest first
+    std::uint32_t open{};
+    std::uint64_t evicted{};
+};
+
+} // namespace netboxit::stages
