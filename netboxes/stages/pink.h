@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "passive_rtt.h"
+#include "shares.h"
+#include "stage.h"
+#include "tcp_flows.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace netboxit::stages
+{
+
+/// PINK: an AQM that throttles TCP without drops. It stands between a node that sends data and the segment that is its bottleneck. It
+/// reduces the window that the ACKs from the segment advertise to the flow's share of the bandwidth-delay product: M. Casoni et al., "How
+/// to avoid TCP congestion without dropping packets: an effective AQM called PINK", Computer Communications 103 (2017), sections 3 and 4.
+///
+/// Settings, each but `rate` with a default:
+/// - `rate`: of the bottleneck, bit/s;
+/// - `exploitation`: the part of it that TCP's payload may take, above 0 and at most 1; 0.95. A window counts payload only, while the link
+///   carries headers, too: with segments of 1000 bytes in packets of 1052 more than 0.951 builds a standing queue;
+/// - `accounting`: "fixed" (`exploitation` for all flows), or "exact" (for each flow the part of its largest packets, from the IP header
+///   on, that is payload; `exploitation` has no effect); "fixed";
+/// - `reallocation` of what flows with small windows leave: "none", "literal", "base" (see Reallocation); "base";
+/// - `rtt_window`: a flow's RTT is the smallest one of this time, s, or of its life (null); 10;
+/// - `syn_guard`: connections of which nothing but SYNs came for 3 s do not count; false.
+///
+/// Counted flows share the rate whether they send or not. Data and ACKs must both pass here. The stage does not throttle a flow whose
+/// handshake it did not see (the window scale is unknown) or whose headers are authenticated, nor any flow before its first RTT sample.
+class Pink : public Stage, private TcpFlows::Observer
+{
+  public:
+    /// Throws nlohmann::json::exception or std::invalid_argument where settings are not as above.
+    explicit Pink(const Json& settings);
+    /// With a `seed` for the table of flows instead of an unpredictable one. It changes no result.
+    Pink(const Json& settings, const std::array<std::uint64_t, 2>& seed);
+
+    bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
+    bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
+    /// A new `reallocation` begins with good flows only.
+    void Set(const Json& settings, std::int64_t now) override;
+    /// As of the last TCP segment or setting:
+    /// - `flows`: that count; `good`, `bad`: of them; `incomplete`: those that do not count because of `syn_guard`;
+    /// - `free`: bandwidth that bad flows leave, and `share`: that of one good flow, bit/s;
+    /// - `rewrites`: ACKs with a new window; `clamps`: ACKs whose flow has a share of less than two segments, and gets two;
+    /// - `unmanaged`: IP packets that are not TCP or cannot be changed (fragments, IPsec, malformed or authenticated segments);
+    /// - `unknown_scale`: ACKs that stay because the handshake was not seen; `no_rtt`: those that stay because there is no RTT sample;
+    /// - `evicted`: flows that the full table forgot.
+    Json Read(std::int64_t now) const override;
+
+  private:
+    struct Settings
+    {
+        double rate; ///< bytes/s
+        double exploitation;
+        bool isExact;
+        Reallocation reallocation;
+        std::optional<std::int64_t> rttWindow; ///< ns
+        bool synGuard;
+    };
+
+    /// The last ACK of a flow: what follows with the same number stays a duplicate (RFC 5681, section 2) only with the same window.
+    struct LastAck
+    {
+        std::uint32_t number;
+        std::uint16_t received; ///< the window field
+        std::uint16_t written;
+    };
+
+    struct State
+    {
+        Shares::Flow share{};
+        bool isCounted{};
+        bool isStalled{};
+        PassiveRtt rtt{};
+        std::optional<LastAck> last{};
+        /// What earlier windows had beyond whole segments, in segments: at 1 the flow gets one more.
+        double remainder{};
+        bool hasExtra{};        ///< that one, until `rotates`
+        std::int64_t rotates{}; ///< ns
+    };
+
+    static Settings SettingsOf(const Json& settings);
+
+    void Opened(TcpFlows::Id id) override;
+    void Closed(TcpFlows::Id id) override;
+    void Stalled(TcpFlows::Id id) override;
+
+    std::optional<TcpFlows::Id> FlowOf(const Headers& headers, const std::optional<TcpSegment>& segment, Way way, std::int64_t now);
+    void Count(State& state, bool counts);
+    bool Counts(TcpFlows::Id id) const;
+    void Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
+    std::uint16_t WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
+    std::optional<double> ShareFor(const TcpSegment& segment, State& state, unsigned shift, const Shares::Path& path);
+    std::uint16_t InWholeSegments(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now);
+    double ExploitationOf(const TcpFlow& flow) const;
+
+    Settings settings;
+    Shares shares;
+    std::vector<State> states; ///< of the flows, by id
+    TcpFlows flows;
+    std::uint64_t rewrites{};
+    std::uint64_t clamps{};
+    std::uint64_t unmanaged{};
+    std::uint64_t unknownScale{};
+    std::uint64_t noRtt{};
+};
+
+} // namespace netboxit::stages
