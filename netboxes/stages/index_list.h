@@ -17,35 +17,35 @@ class IndexList
 
     /// For indices below `capacity`, which is below 2^32 - 1.
     explicit IndexList(Index capacity)
-        : end(capacity),
-          links(capacity + std::size_t{1}, {OUTSIDE, OUTSIDE})
+        : m_end(capacity),
+          m_links(capacity + std::size_t{1}, {OUTSIDE, OUTSIDE})
     {
-        links[end] = {end, end};
+        m_links[m_end] = {m_end, m_end};
     }
 
     bool Contains(Index index) const
     {
-        return links[index].next != OUTSIDE;
+        return m_links[index].next != OUTSIDE;
     }
 
     std::optional<Index> Front() const
     {
-        return links[end].next == end ? std::nullopt : std::optional(links[end].next);
+        return m_links[m_end].next == m_end ? std::nullopt : std::optional(m_links[m_end].next);
     }
 
     /// The one behind; nothing behind the last.
     std::optional<Index> After(Index index) const
     {
-        return links[index].next == end ? std::nullopt : std::optional(links[index].next);
+        return m_links[index].next == m_end ? std::nullopt : std::optional(m_links[index].next);
     }
 
     /// Puts the index behind all others; it may be in the list before.
     void MoveToBack(Index index)
     {
         Remove(index);
-        const auto last = links[end].previous;
-        links[index] = {last, end};
-        links[last].next = links[end].previous = index;
+        const auto last = m_links[m_end].previous;
+        m_links[index] = {last, m_end};
+        m_links[last].next = m_links[m_end].previous = index;
     }
 
     /// Nothing happens where the index is not in the list.
@@ -55,10 +55,10 @@ class IndexList
         {
             return;
         }
-        const auto link = links[index];
-        links[link.previous].next = link.next;
-        links[link.next].previous = link.previous;
-        links[index] = {OUTSIDE, OUTSIDE};
+        const auto link = m_links[index];
+        m_links[link.previous].next = link.next;
+        m_links[link.next].previous = link.previous;
+        m_links[index] = {OUTSIDE, OUTSIDE};
     }
 
   private:
@@ -69,8 +69,8 @@ class IndexList
     };
 
     static constexpr Index OUTSIDE = 0xffffffff;
-    Index end;               ///< before the first and behind the last
-    std::vector<Link> links;
+    Index m_end;               ///< before the first and behind the last
+    std::vector<Link> m_links;
 };
 
 } // namespace netboxit::stages

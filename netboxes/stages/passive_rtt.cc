@@ -9,19 +9,19 @@ namespace netboxit::stages
 void WindowedMinimum::Add(std::int64_t value, std::int64_t now, std::optional<std::int64_t> window)
 {
     const Sample sample{value, now};
-    if (isEmpty || value <= best[0].value || (window && now - best[2].at > *window))
+    if (m_isEmpty || value <= m_best[0].value || (window && now - m_best[2].at > *window))
     {
-        best.fill(sample);
-        isEmpty = false;
+        m_best.fill(sample);
+        m_isEmpty = false;
         return;
     }
-    if (value <= best[1].value)
+    if (value <= m_best[1].value)
     {
-        best[1] = best[2] = sample;
+        m_best[1] = m_best[2] = sample;
     }
-    else if (value <= best[2].value)
+    else if (value <= m_best[2].value)
     {
-        best[2] = sample;
+        m_best[2] = sample;
     }
     if (window)
     {
@@ -31,34 +31,34 @@ void WindowedMinimum::Add(std::int64_t value, std::int64_t now, std::optional<st
 
 void WindowedMinimum::Age(const Sample& sample, std::int64_t window)
 {
-    const auto age = sample.at - best[0].at;
+    const auto age = sample.at - m_best[0].at;
     if (age > window)
     {
-        best = {best[1], best[2], sample};
-        if (sample.at - best[0].at > window)
+        m_best = {m_best[1], m_best[2], sample};
+        if (sample.at - m_best[0].at > window)
         {
-            best = {best[1], best[2], sample};
+            m_best = {m_best[1], m_best[2], sample};
         }
     }
-    else if (best[1].at == best[0].at && age > window / 4)
+    else if (m_best[1].at == m_best[0].at && age > window / 4)
     {
-        best[1] = best[2] = sample;
+        m_best[1] = m_best[2] = sample;
     }
-    else if (best[2].at == best[1].at && age > window / 2)
+    else if (m_best[2].at == m_best[1].at && age > window / 2)
     {
-        best[2] = sample;
+        m_best[2] = sample;
     }
 }
 
 void PassiveRtt::PopFront()
 {
-    first = (first + 1) % LONGEST_LIST;
-    --size;
+    m_first = (m_first + 1) % LONGEST_LIST;
+    --m_size;
 }
 
 void PassiveRtt::ForgetOld(std::int64_t now)
 {
-    while (size > 0 && now - traces[first].sent > LARGEST)
+    while (m_size > 0 && now - m_traces[m_first].sent > LARGEST)
     {
         PopFront();
     }
@@ -67,40 +67,40 @@ void PassiveRtt::ForgetOld(std::int64_t now)
 void PassiveRtt::Sent(std::uint32_t sequence, std::uint32_t end, std::int64_t now)
 {
     ForgetOld(now);
-    if (next && IsAfter(*next, sequence))
+    if (m_next && IsAfter(*m_next, sequence))
     {
         // Sent before. An ACK of what follows it may wait for it, too.
-        while (size > 0 && IsAfter(traces[(first + size - 1) % LONGEST_LIST].end, sequence))
+        while (m_size > 0 && IsAfter(m_traces[(m_first + m_size - 1) % LONGEST_LIST].end, sequence))
         {
-            --size;
+            --m_size;
         }
-        next = IsAfter(end, *next) ? end : *next;
+        m_next = IsAfter(end, *m_next) ? end : *m_next;
         return;
     }
-    next = end;
-    if (size < LONGEST_LIST)
+    m_next = end;
+    if (m_size < LONGEST_LIST)
     {
-        traces[(first + size) % LONGEST_LIST] = {end, now};
-        ++size;
+        m_traces[(m_first + m_size) % LONGEST_LIST] = {end, now};
+        ++m_size;
     }
 }
 
 void PassiveRtt::Acknowledged(std::uint32_t acknowledgement, std::int64_t now, std::optional<std::int64_t> window)
 {
     ForgetOld(now);
-    if (!next || IsAfter(acknowledgement, *next))
+    if (!m_next || IsAfter(acknowledgement, *m_next))
     {
         return; // of what was never sent
     }
     std::optional<std::int64_t> sent;
-    while (size > 0 && !IsAfter(traces[first].end, acknowledgement))
+    while (m_size > 0 && !IsAfter(m_traces[m_first].end, acknowledgement))
     {
-        sent = traces[first].sent; // the last one that the ACK covers: delayed ACKs belong to it
+        sent = m_traces[m_first].sent; // the last one that the ACK covers: delayed ACKs belong to it
         PopFront();
     }
     if (sent)
     {
-        minimum.Add(now - *sent, now, window);
+        m_minimum.Add(now - *sent, now, window);
     }
 }
 

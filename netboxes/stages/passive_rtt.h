@@ -20,7 +20,7 @@ class WindowedMinimum
     /// Of the last call of Add; nothing before the first.
     std::optional<std::int64_t> Value() const
     {
-        return isEmpty ? std::nullopt : std::optional(best[0].value);
+        return m_isEmpty ? std::nullopt : std::optional(m_best[0].value);
     }
 
   private:
@@ -32,8 +32,8 @@ class WindowedMinimum
 
     void Age(const Sample& sample, std::int64_t window);
 
-    bool isEmpty{true};
-    std::array<Sample, 3> best{};
+    bool m_isEmpty{true};
+    std::array<Sample, 3> m_best{};
 };
 
 /// The round-trip time between a gateway and the remote end of a TCP flow, as the gateway sees it: the time from a segment to the ACK that
@@ -55,12 +55,12 @@ class PassiveRtt
     /// ns; nothing before the first sample.
     std::optional<std::int64_t> Minimum() const
     {
-        return minimum.Value();
+        return m_minimum.Value();
     }
 
     std::size_t Traced() const
     {
-        return size;
+        return m_size;
     }
 
   private:
@@ -73,11 +73,11 @@ class PassiveRtt
     void PopFront();
     void ForgetOld(std::int64_t now);
 
-    std::array<Trace, LONGEST_LIST> traces{}; ///< a ring, in the order of `end`
-    std::size_t first{};
-    std::size_t size{};
-    std::optional<std::uint32_t> next; ///< behind all that was sent
-    WindowedMinimum minimum;
+    std::array<Trace, LONGEST_LIST> m_traces{}; ///< a ring, in the order of `end`
+    std::size_t m_first{};
+    std::size_t m_size{};
+    std::optional<std::uint32_t> m_next; ///< behind all that was sent
+    WindowedMinimum m_minimum;
 };
 
 } // namespace netboxit::stages

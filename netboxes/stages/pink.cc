@@ -107,11 +107,11 @@ Pink::Pink(const Json& settings)
 }
 
 Pink::Pink(const Json& settings, const std::array<std::uint64_t, 2>& seed)
-    : settings(SettingsOf(settings)),
-      shares(this->settings.rate, this->settings.reallocation),
-      flows(seed, *this)
+    : m_settings(SettingsOf(settings)),
+      m_shares(m_settings.rate, m_settings.reallocation),
+      m_flows(seed, *this)
 {
-    states.reserve(TcpFlows::CAPACITY);
+    m_states.reserve(TcpFlows::CAPACITY);
 }
 
 bool Pink::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
@@ -120,7 +120,7 @@ bool Pink::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_
     const auto id = FlowOf(headers, segment, Way::FromNode, now);
     if (id && segment->End() != segment->sequence)
     {
-        states[*id].rtt.Sent(segment->sequence, segment->End(), now);
+        m_states[*id].rtt.Sent(segment->sequence, segment->End(), now);
     }
     return true;
 }
@@ -131,7 +131,7 @@ bool Pink::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::i
     const auto id = FlowOf(headers, segment, Way::ToNode, now);
     if (id && segment->ack)
     {
-        states[*id].rtt.Acknowledged(segment->acknowledgement, now, settings.rttWindow);
+        m_states[*id].rtt.Acknowledged(segment->acknowledgement, now, m_settings.rttWindow);
         Throttle(frame, *segment, *id, now);
     }
     return true;
@@ -141,14 +141,14 @@ std::optional<TcpFlows::Id> Pink::FlowOf(const Headers& headers, const std::opti
 {
     if (!segment)
     {
-        unmanaged += headers.ip ? 1 : 0;
+        m_unmanaged += headers.ip ? 1 : 0;
         return std::nullopt;
     }
-    flows.Expire(now);
-    const auto id = flows.See(*headers.ip, *segment, way, now);
+    m_flows.Expire(now);
+    const auto id = m_flows.See(*headers.ip, *segment, way, now);
     if (id)
     {
-        Count(states[*id], Counts(*id));
+        Count(m_states[*id], Counts(*id));
     }
     return id;
 }
@@ -157,35 +157,35 @@ void Pink::Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, Tc
 {
     if (segment.isAuthenticated)
     {
-        ++unmanaged;
+        ++m_unmanaged;
         return;
     }
-    if (!flows[id].HasHandshake())
+    if (!m_flows[id].HasHandshake())
     {
-        ++unknownScale;
+        ++m_unknownScale;
         return;
     }
-    if (!states[id].rtt.Minimum())
+    if (!m_states[id].rtt.Minimum())
     {
-        ++noRtt;
+        ++m_noRtt;
         return;
     }
     const auto window = WindowFor(segment, id, now);
     if (window < segment.window && RewriteWindow(frame, segment, window))
     {
-        ++rewrites;
+        ++m_rewrites;
     }
     if (!segment.syn)
     {
-        states[id].last = {segment.acknowledgement, segment.window, window};
+        m_states[id].last = {segment.acknowledgement, segment.window, window};
     }
 }
 
 /// What the window field shall be: never more than it is.
 std::uint16_t Pink::WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::int64_t now)
 {
-    auto& state = states[id];
-    const auto& flow = flows[id];
+    auto& state = m_states[id];
+    const auto& flow = m_flows[id];
     const auto& last = state.last;
     if (!segment.syn && last && last->number == segment.acknowledgement)
     {
@@ -210,10 +210,10 @@ std::optional<double> Pink::ShareFor(const TcpSegment& segment, State& state, un
     if (segment.syn || !state.isCounted)
     {
         // The window of a SYN cannot say what the receiver will take: it is not scaled. It makes no flow bad.
-        const auto share = shares.Window(state.share, path);
+        const auto share = m_shares.Window(state.share, path);
         return current > share ? std::optional(share) : std::nullopt;
     }
-    return shares.Judge(state.share, current, path);
+    return m_shares.Judge(state.share, current, path);
 }
 
 /// The field for a window in bytes, in whole segments. Cut off, the rest would be up to a third of a small share: the flows have it in
@@ -224,7 +224,7 @@ std::uint16_t Pink::InWholeSegments(State& state, double window, std::uint32_t s
     // A scale whose unit is above a segment counts in such units.
     const double unit = std::max<double>(size, 1U << shift);
     const double least = LEAST_SEGMENTS * size;
-    clamps += window < least ? 1 : 0;
+    m_clamps += window < least ? 1 : 0;
     const double segments = std::max(window, least) / unit;
     if (now >= state.rotates)
     {
@@ -240,9 +240,9 @@ std::uint16_t Pink::InWholeSegments(State& state, double window, std::uint32_t s
 
 double Pink::ExploitationOf(const TcpFlow& flow) const
 {
-    if (!settings.isExact)
+    if (!m_settings.isExact)
     {
-        return settings.exploitation;
+        return m_settings.exploitation;
     }
     const auto headers = (flow.key.version == 4 ? IPV4_HEADER : IPV6_HEADER) + TCP_HEADER +
                          (flow.node.timestamps && flow.remote.timestamps ? TIMESTAMPS : 0);
@@ -252,28 +252,28 @@ double Pink::ExploitationOf(const TcpFlow& flow) const
 
 void Pink::Opened(TcpFlows::Id id)
 {
-    if (id >= states.size())
+    if (id >= m_states.size())
     {
-        states.resize(id + std::size_t{1});
+        m_states.resize(id + std::size_t{1});
     }
-    states[id] = {.remainder = std::fmod(id * GOLDEN_RATIO, 1.0)};
-    Count(states[id], true);
+    m_states[id] = {.remainder = std::fmod(id * GOLDEN_RATIO, 1.0)};
+    Count(m_states[id], true);
 }
 
 void Pink::Closed(TcpFlows::Id id)
 {
-    Count(states[id], false);
+    Count(m_states[id], false);
 }
 
 void Pink::Stalled(TcpFlows::Id id)
 {
-    states[id].isStalled = true;
-    Count(states[id], Counts(id));
+    m_states[id].isStalled = true;
+    Count(m_states[id], Counts(id));
 }
 
 bool Pink::Counts(TcpFlows::Id id) const
 {
-    return !settings.synGuard || flows[id].isComplete || !states[id].isStalled;
+    return !m_settings.synGuard || m_flows[id].isComplete || !m_states[id].isStalled;
 }
 
 void Pink::Count(State& state, bool counts)
@@ -286,28 +286,28 @@ void Pink::Count(State& state, bool counts)
     if (counts)
     {
         state.share = {};
-        shares.Join(state.share);
+        m_shares.Join(state.share);
     }
     else
     {
-        shares.Leave(state.share);
+        m_shares.Leave(state.share);
     }
 }
 
-void Pink::Set(const Json& newSettings, std::int64_t now)
+void Pink::Set(const Json& settings, std::int64_t now)
 {
-    const auto before = settings.reallocation;
-    settings = SettingsOf(newSettings);
-    flows.Expire(now);
-    shares.SetRate(settings.rate);
-    const bool isOther = settings.reallocation != before;
+    const auto before = m_settings.reallocation;
+    m_settings = SettingsOf(settings);
+    m_flows.Expire(now);
+    m_shares.SetRate(m_settings.rate);
+    const bool isOther = m_settings.reallocation != before;
     if (isOther)
     {
-        shares = Shares(settings.rate, settings.reallocation);
+        m_shares = Shares(m_settings.rate, m_settings.reallocation);
     }
-    for (auto id = flows.FirstOpen(); id; id = flows.NextOpen(*id))
+    for (auto id = m_flows.FirstOpen(); id; id = m_flows.NextOpen(*id))
     {
-        auto& state = states[*id];
+        auto& state = m_states[*id];
         state.isCounted = state.isCounted && !isOther;
         Count(state, Counts(*id));
     }
@@ -315,18 +315,18 @@ void Pink::Set(const Json& newSettings, std::int64_t now)
 
 Json Pink::Read(std::int64_t) const
 {
-    return {{"flows", shares.Flows()},
-            {"good", shares.Good()},
-            {"bad", shares.Bad()},
-            {"incomplete", flows.Open() - shares.Flows()},
-            {"free", shares.Free() * BITS},
-            {"share", shares.OfGoodFlow() * BITS},
-            {"rewrites", rewrites},
-            {"clamps", clamps},
-            {"unmanaged", unmanaged},
-            {"unknown_scale", unknownScale},
-            {"no_rtt", noRtt},
-            {"evicted", flows.Evicted()}};
+    return {{"flows", m_shares.Flows()},
+            {"good", m_shares.Good()},
+            {"bad", m_shares.Bad()},
+            {"incomplete", m_flows.Open() - m_shares.Flows()},
+            {"free", m_shares.Free() * BITS},
+            {"share", m_shares.OfGoodFlow() * BITS},
+            {"rewrites", m_rewrites},
+            {"clamps", m_clamps},
+            {"unmanaged", m_unmanaged},
+            {"unknown_scale", m_unknownScale},
+            {"no_rtt", m_noRtt},
+            {"evicted", m_flows.Evicted()}};
 }
 
 } // namespace netboxit::stages

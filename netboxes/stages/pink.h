@@ -98,15 +98,15 @@ class Pink : public Stage, private TcpFlows::Observer
     std::uint16_t InWholeSegments(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now);
     double ExploitationOf(const TcpFlow& flow) const;
 
-    Settings settings;
-    Shares shares;
-    std::vector<State> states; ///< of the flows, by id
-    TcpFlows flows;
-    std::uint64_t rewrites{};
-    std::uint64_t clamps{};
-    std::uint64_t unmanaged{};
-    std::uint64_t unknownScale{};
-    std::uint64_t noRtt{};
+    Settings m_settings;
+    Shares m_shares;
+    std::vector<State> m_states; ///< of the flows, by id
+    TcpFlows m_flows;
+    std::uint64_t m_rewrites{};
+    std::uint64_t m_clamps{};
+    std::uint64_t m_unmanaged{};
+    std::uint64_t m_unknownScale{};
+    std::uint64_t m_noRtt{};
 };
 
 } // namespace netboxit::stages

@@ -8,51 +8,51 @@ namespace netboxit::stages
 {
 
 Shares::Shares(double rate, Reallocation reallocation)
-    : rate(rate),
-      reallocation(reallocation)
+    : m_rate(rate),
+      m_reallocation(reallocation)
 {
 }
 
-void Shares::SetRate(double newRate)
+void Shares::SetRate(double rate)
 {
-    rate = newRate;
+    m_rate = rate;
 }
 
 void Shares::Join(const Flow& flow)
 {
-    ++(flow.isGood ? good : bad);
-    free += flow.isGood ? 0 : flow.free;
+    ++(flow.isGood ? m_good : m_bad);
+    m_free += flow.isGood ? 0 : flow.free;
 }
 
 void Shares::Leave(const Flow& flow)
 {
-    --(flow.isGood ? good : bad);
-    free -= flow.isGood ? 0 : flow.free;
-    if (bad == 0)
+    --(flow.isGood ? m_good : m_bad);
+    m_free -= flow.isGood ? 0 : flow.free;
+    if (m_bad == 0)
     {
-        free = 0; // rounding errors do not accumulate
+        m_free = 0; // rounding errors do not accumulate
     }
 }
 
 double Shares::Base() const
 {
-    return rate / std::max(good + bad, 1U);
+    return m_rate / std::max(m_good + m_bad, 1U);
 }
 
 double Shares::OfGoodFlow() const
 {
-    return Base() + free / std::max(good, 1U);
+    return Base() + m_free / std::max(m_good, 1U);
 }
 
 double Shares::Window(const Flow& flow, const Path& path) const
 {
-    const auto share = flow.isGood || reallocation == Reallocation::Literal ? OfGoodFlow() : Base();
+    const auto share = flow.isGood || m_reallocation == Reallocation::Literal ? OfGoodFlow() : Base();
     return std::max(share, 0.0) * path.exploitation * path.rtt;
 }
 
 std::optional<double> Shares::Judge(Flow& flow, double current, const Path& path)
 {
-    switch (reallocation)
+    switch (m_reallocation)
     {
     case Reallocation::Literal:
         return JudgeLiterally(flow, current, path);
@@ -70,19 +70,19 @@ void Shares::BecomeBad(Flow& flow, double left)
     if (flow.isGood)
     {
         flow.isGood = false;
-        --good;
-        ++bad;
+        --m_good;
+        ++m_bad;
     }
-    free += left - flow.free;
+    m_free += left - flow.free;
     flow.free = left;
 }
 
 void Shares::BecomeGood(Flow& flow)
 {
     flow.isGood = true;
-    ++good;
-    --bad;
-    free -= flow.free;
+    ++m_good;
+    --m_bad;
+    m_free -= flow.free;
 }
 
 /// Figures 2 to 4 of the paper as they are printed. `free` is payload here. A flow that becomes good keeps its old `flow.free`, which is
@@ -90,7 +90,7 @@ void Shares::BecomeGood(Flow& flow)
 /// flow nobody gets a bonus.
 std::optional<double> Shares::JudgeLiterally(Flow& flow, double current, const Path& path)
 {
-    const auto bonus = good == 0 ? 0.0 : std::floor(free * path.rtt * path.exploitation / good);
+    const auto bonus = m_good == 0 ? 0.0 : std::floor(m_free * path.rtt * path.exploitation / m_good);
     const auto window = std::floor(Base() * path.rtt * path.exploitation) + bonus;
     if (current < window)
     {
@@ -110,7 +110,7 @@ std::optional<double> Shares::JudgeByBase(Flow& flow, double current, const Path
 {
     const auto taken = current / (path.rtt * path.exploitation);
     // A bad flow becomes good when its window exceeds the share that it would get then.
-    const auto share = flow.isGood ? OfGoodFlow() : Base() + (free - flow.free) / (good + 1);
+    const auto share = flow.isGood ? OfGoodFlow() : Base() + (m_free - flow.free) / (m_good + 1);
     if (flow.isGood ? taken < share : taken <= share)
     {
         BecomeBad(flow, Base() - taken);
@@ -120,9 +120,9 @@ std::optional<double> Shares::JudgeByBase(Flow& flow, double current, const Path
     {
         BecomeGood(flow);
         flow.free = 0;
-        if (bad == 0)
+        if (m_bad == 0)
         {
-            free = 0;
+            m_free = 0;
         }
     }
     return std::min(Window(flow, path), current);

@@ -52,23 +52,23 @@ class Shares
 
     std::uint32_t Flows() const
     {
-        return good + bad;
+        return m_good + m_bad;
     }
 
     std::uint32_t Good() const
     {
-        return good;
+        return m_good;
     }
 
     std::uint32_t Bad() const
     {
-        return bad;
+        return m_bad;
     }
 
     /// Bandwidth that bad flows leave, bytes/s.
     double Free() const
     {
-        return free;
+        return m_free;
     }
 
     /// Bandwidth of one good flow, or of one that came now if there is none, bytes/s with all headers.
@@ -81,11 +81,11 @@ class Shares
     void BecomeBad(Flow& flow, double left);
     void BecomeGood(Flow& flow);
 
-    double rate;
-    Reallocation reallocation;
-    std::uint32_t good{};
-    std::uint32_t bad{};
-    double free{};
+    double m_rate;
+    Reallocation m_reallocation;
+    std::uint32_t m_good{};
+    std::uint32_t m_bad{};
+    double m_free{};
 };
 
 } // namespace netboxit::stages

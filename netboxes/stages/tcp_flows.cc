@@ -102,17 +102,17 @@ std::uint32_t TcpFlow::SegmentSize() const
 }
 
 TcpFlows::TcpFlows(const std::array<std::uint64_t, 2>& seed, Observer& observer)
-    : seed(seed),
-      observer(observer),
-      buckets(BUCKETS, NONE)
+    : m_seed(seed),
+      m_observer(observer),
+      m_buckets(BUCKETS, NONE)
 {
-    slots.reserve(CAPACITY);
-    unused.reserve(CAPACITY);
+    m_slots.reserve(CAPACITY);
+    m_unused.reserve(CAPACITY);
 }
 
 std::size_t TcpFlows::BucketOf(const TcpFlowKey& key) const
 {
-    SipHash hash(seed);
+    SipHash hash(m_seed);
     AddAddress(hash, key.node);
     AddAddress(hash, key.remote);
     hash.Add(std::uint64_t{key.nodePort} << 32 | std::uint64_t{key.remotePort} << 8 | key.version);
@@ -121,9 +121,9 @@ std::size_t TcpFlows::BucketOf(const TcpFlowKey& key) const
 
 std::optional<TcpFlows::Id> TcpFlows::Find(const TcpFlowKey& key) const
 {
-    for (auto id = buckets[BucketOf(key)]; id != NONE; id = slots[id].nextInBucket)
+    for (auto id = m_buckets[BucketOf(key)]; id != NONE; id = m_slots[id].nextInBucket)
     {
-        if (slots[id].flow.key == key)
+        if (m_slots[id].flow.key == key)
         {
             return id;
         }
@@ -146,7 +146,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
         Begin(*found, now);
     }
     const auto id = *found;
-    auto& flow = slots[id].flow;
+    auto& flow = m_slots[id].flow;
     auto& sender = way == Way::FromNode ? flow.node : flow.remote;
     const bool isNew = sender.hasSyn ? sender.initial != segment.sequence : flow.isComplete;
     if (isSyn && (!flow.isOpen || isNew)) // not sent again, and not the other one of two that cross: the ports are used anew
@@ -159,7 +159,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
         return std::nullopt;
     }
     flow.seen = now;
-    openByAge.MoveToBack(id);
+    m_openByAge.MoveToBack(id);
     sender.isSeen = true;
     if (segment.rst)
     {
@@ -173,7 +173,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
     else if (!flow.isComplete && flow.node.isSeen && flow.remote.isSeen)
     {
         flow.isComplete = true;
-        incomplete.Remove(id);
+        m_incomplete.Remove(id);
     }
     if (segment.fin)
     {
@@ -204,86 +204,86 @@ void TcpFlows::TakeSyn(TcpFlow& flow, const TcpSegment& segment, Way way)
 
 TcpFlows::Id TcpFlows::Insert(const TcpFlowKey& key)
 {
-    if (slots.size() == CAPACITY && unused.empty())
+    if (m_slots.size() == CAPACITY && m_unused.empty())
     {
-        const auto closed = closedByAge.Front();
-        const auto oldest = closed ? *closed : *openByAge.Front();
-        evicted += closed ? 0 : 1;
+        const auto closed = m_closedByAge.Front();
+        const auto oldest = closed ? *closed : *m_openByAge.Front();
+        m_evicted += closed ? 0 : 1;
         Close(oldest);
         Remove(oldest);
     }
-    Id id = static_cast<Id>(slots.size());
-    if (unused.empty())
+    Id id = static_cast<Id>(m_slots.size());
+    if (m_unused.empty())
     {
-        slots.emplace_back();
+        m_slots.emplace_back();
     }
     else
     {
-        id = unused.back();
-        unused.pop_back();
+        id = m_unused.back();
+        m_unused.pop_back();
     }
-    auto& bucket = buckets[BucketOf(key)];
-    slots[id] = {.flow = {.key = key}, .nextInBucket = bucket};
+    auto& bucket = m_buckets[BucketOf(key)];
+    m_slots[id] = {.flow = {.key = key}, .nextInBucket = bucket};
     bucket = id;
     return id;
 }
 
 void TcpFlows::Remove(Id id)
 {
-    auto* link = &buckets[BucketOf(slots[id].flow.key)];
+    auto* link = &m_buckets[BucketOf(m_slots[id].flow.key)];
     while (*link != id)
     {
-        link = &slots[*link].nextInBucket;
+        link = &m_slots[*link].nextInBucket;
     }
-    *link = slots[id].nextInBucket;
-    closedByAge.Remove(id);
-    unused.push_back(id);
+    *link = m_slots[id].nextInBucket;
+    m_closedByAge.Remove(id);
+    m_unused.push_back(id);
 }
 
 void TcpFlows::Begin(Id id, std::int64_t now)
 {
-    auto& flow = slots[id].flow;
+    auto& flow = m_slots[id].flow;
     flow = {.key = flow.key, .opened = now, .seen = now, .isOpen = true};
-    closedByAge.Remove(id);
-    openByAge.MoveToBack(id);
-    incomplete.MoveToBack(id);
-    ++open;
-    observer.Opened(id);
+    m_closedByAge.Remove(id);
+    m_openByAge.MoveToBack(id);
+    m_incomplete.MoveToBack(id);
+    ++m_open;
+    m_observer.Opened(id);
 }
 
 void TcpFlows::Close(Id id)
 {
-    auto& flow = slots[id].flow;
+    auto& flow = m_slots[id].flow;
     if (!flow.isOpen)
     {
         return;
     }
     flow.isOpen = false;
-    openByAge.Remove(id);
-    incomplete.Remove(id);
-    closedByAge.MoveToBack(id);
-    --open;
-    observer.Closed(id);
+    m_openByAge.Remove(id);
+    m_incomplete.Remove(id);
+    m_closedByAge.MoveToBack(id);
+    --m_open;
+    m_observer.Closed(id);
 }
 
 void TcpFlows::Expire(std::int64_t now)
 {
     for (int removed = 0; removed < REMOVED_AT_ONCE; ++removed)
     {
-        const auto stalled = incomplete.Front();
-        const auto idle = openByAge.Front();
-        const auto closed = closedByAge.Front();
-        if (stalled && now - slots[*stalled].flow.opened > HANDSHAKE)
+        const auto stalled = m_incomplete.Front();
+        const auto idle = m_openByAge.Front();
+        const auto closed = m_closedByAge.Front();
+        if (stalled && now - m_slots[*stalled].flow.opened > HANDSHAKE)
         {
-            incomplete.Remove(*stalled);
-            observer.Stalled(*stalled);
+            m_incomplete.Remove(*stalled);
+            m_observer.Stalled(*stalled);
         }
-        else if (idle && now - slots[*idle].flow.seen > IDLE)
+        else if (idle && now - m_slots[*idle].flow.seen > IDLE)
         {
             Close(*idle);
             Remove(*idle);
         }
-        else if (closed && now - slots[*closed].flow.seen > LINGER)
+        else if (closed && now - m_slots[*closed].flow.seen > LINGER)
         {
             Remove(*closed);
         }

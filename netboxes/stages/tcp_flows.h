@@ -113,29 +113,29 @@ class TcpFlows
 
     const TcpFlow& operator[](Id id) const
     {
-        return slots[id].flow;
+        return m_slots[id].flow;
     }
 
     std::uint32_t Open() const
     {
-        return open;
+        return m_open;
     }
 
     /// Open flows that were closed because the table was full.
     std::uint64_t Evicted() const
     {
-        return evicted;
+        return m_evicted;
     }
 
     /// Open flows, the longest idle one first.
     std::optional<Id> FirstOpen() const
     {
-        return openByAge.Front();
+        return m_openByAge.Front();
     }
 
     std::optional<Id> NextOpen(Id id) const
     {
-        return openByAge.After(id);
+        return m_openByAge.After(id);
     }
 
   private:
@@ -153,16 +153,16 @@ class TcpFlows
     void Close(Id id);
     void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Way way);
 
-    std::array<std::uint64_t, 2> seed;
-    Observer& observer;
-    std::vector<Slot> slots; ///< as many as there were at once
-    std::vector<Id> unused;  ///< of them
-    std::vector<Id> buckets;
-    IndexList openByAge{CAPACITY};
-    IndexList closedByAge{CAPACITY};
-    IndexList incomplete{CAPACITY}; ///< and not stalled yet, the oldest first
-    std::uint32_t open{};
-    std::uint64_t evicted{};
+    std::array<std::uint64_t, 2> m_seed;
+    Observer& m_observer;
+    std::vector<Slot> m_slots; ///< as many as there were at once
+    std::vector<Id> m_unused;  ///< of them
+    std::vector<Id> m_buckets;
+    IndexList m_openByAge{CAPACITY};
+    IndexList m_closedByAge{CAPACITY};
+    IndexList m_incomplete{CAPACITY}; ///< and not stalled yet, the oldest first
+    std::uint32_t m_open{};
+    std::uint64_t m_evicted{};
 };
 
 } // namespace netboxit::stages
