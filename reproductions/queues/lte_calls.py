@@ -20,17 +20,17 @@ _CODEL, _QOE = "codel-50", "qoe"
 _MEDIUM = 3.60
 #: What is known not to come out, and why.
 _CODEL_IS_SHORT = (
-    "with CoDel of 50 ms packets take 114 to 138 ms, 54 ms of which are a path without any queue, so 80 % less cannot be. The "
+    "with CoDel of 50 ms packets take 108 to 137 ms, 54 ms of which are a path without any queue, so 80 % less cannot be. The "
     "source's 80 % and its more than 200 ms mean 250 ms and more with its own CoDel, whose target it does not say. QoE lets "
     "packets wait as long as the score is above 4.03, which is up to 250 ms without losses"
 )
 _OVERLOAD = (
-    "the cell loses what it cannot carry, whoever drops it: 7.5, 8.7 and 12.1 % with CoDel, 8.6, 8.9 and 12.2 % with QoE. With "
-    "QoE queues of 50 packets that are full lose 71 to 86 % of it"
+    "the cell loses what it cannot carry, whoever drops it: 6.7, 8.1 and 11.8 % with CoDel, 7.8, 8.5 and 11.7 % with QoE. With "
+    "QoE queues of 50 packets that are full lose 62 to 87 % of it"
 )
 _NO_HELP = (
     "at 60 ms in the queue and a loss of 7.5 % the score is 3.60, below which the AQM drops nothing early; the cell loses more "
-    "than that in the mean. So queues fill, and packets wait for longer than with CoDel. Of 44 UEs 22 are below 3.60 (20 with "
+    "than that in the mean. So queues fill, and packets wait for longer than with CoDel. Of 44 UEs 21 are below 3.60 (17 with "
     "CoDel)"
 )
 _TALK = (
