@@ -23,18 +23,18 @@ _FAIR = (0.95, 1.0)
 #: What is known not to come out of 46 players, and why.
 _STAYS_FULL = (
     "our CoDel of 50 ms lets packets take 136 ms, the source's, by its 18 % and 100 ms, about 550 ms: as much as ours without an "
-    "AQM, 616 ms with 5 s and 673 ms with 3 s. A back-off does not empty the cell for long: players choose by the throughput of "
-    "what comes, which leaves out the time that they wait, and so take video of 176 kbit/s (3 s) and 160 kbit/s (5 s) instead of "
+    "AQM, 646 ms with 5 s and 663 ms with 3 s. A back-off does not empty the cell for long: players choose by the throughput of "
+    "what comes, which leaves out the time that they wait, and so take video of 175 kbit/s (3 s) and 160 kbit/s (5 s) instead of "
     "114 kbit/s with CoDel. The source does not say how its players choose"
 )
 _RUNS_EMPTY = (
-    "with CoDel 0.3 packets wait for a UE in the mean, without an AQM 7: too little for a bearer always to have something to "
+    "with CoDel 0.4 packets wait for a UE in the mean, without an AQM 7.5: too little for a bearer always to have something to "
     "send, as in E7 with a short target"
 )
 _FEW_SEGMENTS = "in 20 s a player gets 8 or 9 segments, 11 with CoDel, so that a step of the ladder more shows in the index"
 _WAITS_SHORT = (
-    "players that ask for more than the cell carries, and wait with 3 or 5 s in their buffers: 25 and 14 stalls of all 46, "
-    "against 8. CoDel's have 7.6 s in the mean, these 4.2 and 5.6 s"
+    "players that ask for more than the cell carries, and wait with 3 or 5 s in their buffers: 28 and 15 stalls of all 46, "
+    "against 9. CoDel's have 7.6 s in the mean, these 4.0 and 5.3 s"
 )
 #: The same of 10 and 20 players with one channel.
 _LINE_IS_FULL = "the line of 10 Mbit/s is full with all of them: 952, 957 and 955 kbit/s for a player with CoDel, 3 s and 5 s"
