@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ecn.h"
 
+#include "checksum.h"
+
 namespace netboxit
 {
 
@@ -39,20 +41,13 @@ bool MarkCongestionExperienced(std::span<std::uint8_t> frame)
         return false;
     }
     const auto header = frame.subspan(static_cast<std::size_t>(ip->header.data() - frame.data()), ip->header.size());
-    const std::uint16_t before = BigEndian16(header, 0);
-    header[1] |= static_cast<std::uint8_t>(ip->version == 4 ? ECN_FIELD : ECN_FIELD << IPV6_SHIFT);
     if (ip->version == 4)
     {
-        // RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
-        const std::uint16_t after = BigEndian16(header, 0);
-        std::uint32_t sum = static_cast<std::uint16_t>(~BigEndian16(header, IPV4_CHECKSUM));
-        sum += static_cast<std::uint16_t>(~before);
-        sum += after;
-        sum = (sum & 0xffff) + (sum >> 16);
-        sum = (sum & 0xffff) + (sum >> 16);
-        const auto checksum = static_cast<std::uint16_t>(~sum);
-        header[IPV4_CHECKSUM] = static_cast<std::uint8_t>(checksum >> 8);
-        header[IPV4_CHECKSUM + 1] = static_cast<std::uint8_t>(checksum);
+        ReplaceWord(header, 0, BigEndian16(header, 0) | ECN_FIELD, IPV4_CHECKSUM);
+    }
+    else
+    {
+        header[1] |= static_cast<std::uint8_t>(ECN_FIELD << IPV6_SHIFT);
     }
     return true;
 }

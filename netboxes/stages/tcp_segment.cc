@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tcp_segment.h"
 
+#include "checksum.h"
+
 #include <algorithm>
 
 namespace netboxit::stages
@@ -179,17 +181,7 @@ bool RewriteWindow(std::span<std::uint8_t> frame, const TcpSegment& segment, std
         return false;
     }
     const auto header = frame.subspan(static_cast<std::size_t>(segment.header.data() - frame.data()), segment.header.size());
-    // RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
-    std::uint32_t sum = static_cast<std::uint16_t>(~BigEndian16(header, CHECKSUM));
-    sum += static_cast<std::uint16_t>(~BigEndian16(header, WINDOW));
-    sum += window;
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    const auto checksum = static_cast<std::uint16_t>(~sum);
-    header[WINDOW] = static_cast<std::uint8_t>(window >> 8);
-    header[WINDOW + 1] = static_cast<std::uint8_t>(window);
-    header[CHECKSUM] = static_cast<std::uint8_t>(checksum >> 8);
-    header[CHECKSUM + 1] = static_cast<std::uint8_t>(checksum);
+    ReplaceWord(header, WINDOW, window, CHECKSUM);
     return true;
 }
 
