@@ -219,7 +219,7 @@ def test_what_the_end_cuts_off_is_in_no_mean(tmp_path: Path) -> None:
 def test_libcurl_gets_pages_of_nginx_as_hosts_in_virtual_time_ask_for_them(
     persistent: bool, hosts: NamespaceHosts, tmp_path: Path
 ) -> None:
-    # The second object takes longer than libcurl reads at once, or the third may be asked for over the connection that it leaves.
+    # The second object is larger than what libcurl reads in one call. Otherwise the third may use its connection, free again.
     pages = [{"objects": ["20 kB", "10 MB", "5 kB"], "think": "100 ms"}]
     web = made(tmp_path / "talk", hosts, pages=pages, count=2, dscp="af21", persistent=persistent, variant=ALLOWED, connections=2)
     web.prepare()
