@@ -35,10 +35,15 @@ class CampaignExperiment(Experiment):
         if (count := few or (self.full_repetitions if full else None)) is not None:
             repetitions = Repetitions(at_least=count, at_most=count)
             campaign = replace(campaign, file=campaign.file.model_copy(update={"repetitions": repetitions}))
-        running.run(checking.check(campaign, lambda _: None), results, tell)
-        cells = Cells(Runs.open(campaign_folder(results, campaign.name)))
+        cells = measured(campaign, results, tell)
         comparisons = list(self.compare(cells))
         return Compared(_how(campaign), comparisons, cells.record())
+
+
+def measured(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None]) -> Cells:
+    """What its runs have measured, after those that are missing were made."""
+    running.run(checking.check(campaign, lambda _: None), results, tell)
+    return Cells(Runs.open(campaign_folder(results, campaign.name)))
 
 
 def _how(campaign: Campaign) -> str:

@@ -9,12 +9,11 @@ from statistics import fmean
 
 import pytest
 
-from campaigns import checking, running
+from campaigns import checking
 from campaigns.campaign import Campaign
 from campaigns.description import Repetitions
-from contracts.campaign import campaign_folder
 from reproductions import document
-from reproductions.campaign_experiment import CampaignExperiment
+from reproductions.campaign_experiment import CampaignExperiment, measured
 from reproductions.cells import Cells
 from reproductions.experiment import Experiment
 from reproductions.queues import QUEUES
@@ -23,7 +22,6 @@ from reproductions.queues.poisson_queue import POISSON_QUEUE
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
 from reproductions.queues.stations import LATENESS, THROUGHPUT
 from reproductions.queues.wifi_cell import DOWNLOADS
-from results.runs import Runs
 
 CAMPAIGNS = [one for one in QUEUES.experiments if isinstance(one, CampaignExperiment)]
 
@@ -70,8 +68,7 @@ def cells_of(experiment: CampaignExperiment, results: Path, duration_s: float, *
     }
     update = {"parameters": parameters, "duration": duration_s, "repetitions": Repetitions(at_least=1, at_most=1)}
     campaign = replace(campaign, file=campaign.file.model_copy(update=update))
-    running.run(checking.check(campaign, lambda _: None), results, lambda _: None)
-    return Cells(Runs.open(campaign_folder(results, campaign.name)))
+    return measured(campaign, results, lambda _: None)
 
 
 @pytest.mark.long
@@ -89,7 +86,7 @@ def test_in_a_cell_of_lte_packets_wait_for_longest_without_an_aqm(tmp_path: Path
 
 @pytest.mark.long
 def test_in_a_cell_of_wifi_an_aqm_keeps_a_call_good_beside_downloads(tmp_path: Path) -> None:
-    """Below 3.60 a call is poor (ITU-T G.107, Annex B)."""
+    """Below 3.60 many users are dissatisfied (ITU-T G.107, Table B.1)."""
     cells = cells_of(DOWNLOADS, tmp_path, 10.0, discipline=["droptail", "fq-codel"])
     assert cells.mean("call.forward.mos_e_model", discipline="droptail").mean < 3.6
     assert cells.mean("call.forward.mos_e_model", discipline="fq-codel").mean > 3.6
