@@ -29,15 +29,15 @@ constexpr std::uint16_t IPV4_OFFSET = 0x1fff;
 constexpr std::uint16_t IPV6_MORE_FRAGMENTS = 0x0001;
 constexpr std::uint16_t IPV6_OFFSET = 0xfff8;
 
-void ReadPorts(IpHeaders& ip, Bytes transport)
+void ReadPorts(IpHeaders& ip)
 {
     constexpr std::array withPorts{TCP, UDP, DCCP, SCTP, UDP_LITE};
-    if (transport.size() < 4 || std::ranges::find(withPorts, ip.protocol.value()) == withPorts.end())
+    if (ip.transport.size() < 4 || std::ranges::find(withPorts, ip.protocol.value()) == withPorts.end())
     {
         return;
     }
-    ip.sourcePort = BigEndian16(transport, 0);
-    ip.destinationPort = BigEndian16(transport, 2);
+    ip.sourcePort = BigEndian16(ip.transport, 0);
+    ip.destinationPort = BigEndian16(ip.transport, 2);
     ip.hasPorts = true;
 }
 
@@ -69,7 +69,8 @@ std::optional<IpHeaders> ReadIpv4(Bytes packet)
     }
     if (ip.part != Part::LaterFragment)
     {
-        ReadPorts(ip, ip.payload);
+        ip.transport = ip.payload;
+        ReadPorts(ip);
     }
     return ip;
 }
@@ -104,6 +105,7 @@ void ReadTransportOfIpv6(IpHeaders& ip, std::uint8_t next)
             break;
         case AUTHENTICATION: // RFC 4302, section 2.2: in units of 4 bytes, minus 2
             length = rest.size() < 2 ? 0 : (rest[1] + 2u) * 4;
+            ip.isAuthenticated = true;
             break;
         case FRAGMENT:
             length = 8;
@@ -112,7 +114,8 @@ void ReadTransportOfIpv6(IpHeaders& ip, std::uint8_t next)
             return;
         default:
             ip.protocol = next;
-            ReadPorts(ip, rest);
+            ip.transport = rest;
+            ReadPorts(ip);
             return;
         }
         if (length == 0 || rest.size() < length)

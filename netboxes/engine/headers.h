@@ -53,6 +53,8 @@ struct IpHeaders
     Bytes header;      ///< the fixed header; for IPv4 with its options
     Bytes
         payload; ///< what follows that header, to the end of the packet (Ethernet's padding is no part of it)
+    Bytes transport; ///< what follows IPv6's extension headers, too; empty of later fragments, and where `protocol` is nothing
+    bool isAuthenticated{}; ///< IPv6: an authentication header (RFC 4302) covers it
 };
 
 /// What can be read in an Ethernet frame (without FCS) of at least ETHERNET_HEADER bytes. Views into the

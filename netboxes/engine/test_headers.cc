@@ -83,3 +83,26 @@ TEST(Bridge, ForgetsAgedAddressesWhenItIsFull)
     bridge.Decide(headers, 0, 301'000'000'000);
     EXPECT_EQ(bridge.Learned(), 1u);
 }
+
+TEST(Headers, TheTransportIsBehindAllExtensionHeadersAndKnownToBeAuthenticated)
+{
+    for (const bool authenticated : {false, true})
+    {
+        std::vector<std::uint8_t> frame(ETHERNET_HEADER + 40 + 8 + (authenticated ? 24 : 8) + 4);
+        frame[12] = 0x86;
+        frame[13] = 0xdd;
+        frame[14] = 0x60;
+        frame[19] = static_cast<std::uint8_t>(frame.size() - ETHERNET_HEADER - 40);
+        frame[20] = 0; // hop-by-hop options, of 8 bytes
+        frame[54] = authenticated ? 51 : 60; // then an authentication header of 24 bytes, or options of 8
+        frame[62] = 6; // then TCP
+        frame[63] = authenticated ? 4 : 0; // RFC 4302, section 2.2: words of 4 bytes, less 2
+        const auto ip = ReadHeaders(frame).ip;
+        ASSERT_TRUE(ip);
+        EXPECT_EQ(ip->protocol, 6);
+        EXPECT_EQ(ip->transport.data(), frame.data() + frame.size() - 4);
+        EXPECT_EQ(ip->transport.size(), 4u);
+        EXPECT_EQ(ip->isAuthenticated, authenticated);
+        EXPECT_EQ(ip->payload.size(), frame[19]) << "as it was";
+    }
+}

@@ -11,13 +11,7 @@ namespace netboxit::stages
 namespace
 {
 
-// IANA protocol numbers.
-constexpr std::uint8_t HOP_BY_HOP = 0;
-constexpr std::uint8_t TCP = 6;
-constexpr std::uint8_t ROUTING = 43;
-constexpr std::uint8_t FRAGMENT = 44;
-constexpr std::uint8_t DESTINATION_OPTIONS = 60;
-constexpr std::uint8_t MOBILITY = 135;
+constexpr std::uint8_t TCP = 6; ///< IANA protocol number
 
 // Places in the TCP header, and its flags: RFC 9293, section 3.1.
 constexpr std::size_t SHORTEST_HEADER = 20;
@@ -51,41 +45,6 @@ bool IsComplete(const IpHeaders& ip)
 {
     return ip.version == 4 ? BigEndian16(ip.header, 2) == ip.header.size() + ip.payload.size()
                            : BigEndian16(ip.header, 4) == ip.payload.size();
-}
-
-/// What follows the IP header and IPv6's extension headers (RFC 8200, section 4), if it is TCP. Behind an authentication header nothing
-/// may be changed: such a packet counts as IPsec, not as TCP.
-std::optional<Bytes> TransportOf(const IpHeaders& ip)
-{
-    if (ip.version == 4)
-    {
-        return ip.payload;
-    }
-    std::uint8_t next = ip.header[6];
-    Bytes rest = ip.payload;
-    while (next != TCP)
-    {
-        if (rest.size() < 2)
-        {
-            return std::nullopt;
-        }
-        std::size_t length = 8;
-        if (next == HOP_BY_HOP || next == ROUTING || next == DESTINATION_OPTIONS || next == MOBILITY)
-        {
-            length = (rest[1] + 1U) * 8;
-        }
-        else if (next != FRAGMENT)
-        {
-            return std::nullopt;
-        }
-        if (rest.size() < length)
-        {
-            return std::nullopt;
-        }
-        next = rest[0];
-        rest = rest.subspan(length);
-    }
-    return rest;
 }
 
 /// An option whose length is not the one that its kind has is skipped, as hosts do.
@@ -141,16 +100,17 @@ bool ReadOptions(TcpSegment& segment, Bytes options)
 
 std::optional<TcpSegment> ReadTcpSegment(const Headers& headers)
 {
-    if (!headers.ip || headers.ip->part != Part::Whole || headers.ip->protocol != TCP || !IsComplete(*headers.ip))
+    const auto& ip = headers.ip;
+    // Behind an authentication header nothing may be changed: such a packet counts as IPsec.
+    if (!ip || ip->part != Part::Whole || ip->protocol != TCP || ip->isAuthenticated || !IsComplete(*ip))
     {
         return std::nullopt;
     }
-    const auto transport = TransportOf(*headers.ip);
-    if (!transport || transport->size() < SHORTEST_HEADER)
+    const auto bytes = ip->transport;
+    if (bytes.size() < SHORTEST_HEADER)
     {
         return std::nullopt;
     }
-    const auto& bytes = *transport;
     const std::size_t length = (bytes[12] >> 4) * 4U;
     if (length < SHORTEST_HEADER || length > bytes.size())
     {
