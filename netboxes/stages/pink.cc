@@ -117,7 +117,7 @@ Pink::Pink(const Json& settings, const std::array<std::uint64_t, 2>& seed)
 bool Pink::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
 {
     const auto segment = ReadTcpSegment(headers);
-    const auto id = FlowOf(headers, segment, Way::FromNode, now);
+    const auto id = FlowOf(headers, segment, Direction::FromNode, now);
     if (id && segment->End() != segment->sequence)
     {
         m_states[*id].rtt.Sent(segment->sequence, segment->End(), now);
@@ -128,7 +128,7 @@ bool Pink::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_
 bool Pink::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
     const auto segment = ReadTcpSegment(headers);
-    const auto id = FlowOf(headers, segment, Way::ToNode, now);
+    const auto id = FlowOf(headers, segment, Direction::ToNode, now);
     if (id && segment->ack)
     {
         m_states[*id].rtt.Acknowledged(segment->acknowledgement, now, m_settings.rttWindow);
@@ -137,7 +137,8 @@ bool Pink::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::i
     return true;
 }
 
-std::optional<TcpFlows::Id> Pink::FlowOf(const Headers& headers, const std::optional<TcpSegment>& segment, Way way, std::int64_t now)
+std::optional<TcpFlows::Id> Pink::FlowOf(
+    const Headers& headers, const std::optional<TcpSegment>& segment, Direction direction, std::int64_t now)
 {
     if (!segment)
     {
@@ -145,7 +146,7 @@ std::optional<TcpFlows::Id> Pink::FlowOf(const Headers& headers, const std::opti
         return std::nullopt;
     }
     m_flows.Expire(now);
-    const auto id = m_flows.See(*headers.ip, *segment, way, now);
+    const auto id = m_flows.See(*headers.ip, *segment, direction, now);
     if (id)
     {
         Count(m_states[*id], Counts(*id));

@@ -89,7 +89,8 @@ class Pink : public Stage, private TcpFlows::Observer
     void Closed(TcpFlows::Id id) override;
     void Stalled(TcpFlows::Id id) override;
 
-    std::optional<TcpFlows::Id> FlowOf(const Headers& headers, const std::optional<TcpSegment>& segment, Way way, std::int64_t now);
+    std::optional<TcpFlows::Id> FlowOf(
+        const Headers& headers, const std::optional<TcpSegment>& segment, Direction direction, std::int64_t now);
     void Count(State& state, bool counts);
     bool Counts(TcpFlows::Id id) const;
     void Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);

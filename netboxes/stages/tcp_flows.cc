@@ -84,10 +84,10 @@ std::uint32_t MssOf(const TcpFlow::End& end, std::uint8_t version)
 
 } // namespace
 
-TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Way way)
+TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Direction direction)
 {
     TcpFlowKey key{.version = ip.version};
-    const bool fromNode = way == Way::FromNode;
+    const bool fromNode = direction == Direction::FromNode;
     std::ranges::copy(fromNode ? ip.source : ip.destination, key.node.begin());
     std::ranges::copy(fromNode ? ip.destination : ip.source, key.remote.begin());
     key.nodePort = fromNode ? segment.sourcePort : segment.destinationPort;
@@ -131,9 +131,9 @@ std::optional<TcpFlows::Id> TcpFlows::Find(const TcpFlowKey& key) const
     return std::nullopt;
 }
 
-std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment& segment, Way way, std::int64_t now)
+std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment& segment, Direction direction, std::int64_t now)
 {
-    const auto key = KeyOf(ip, segment, way);
+    const auto key = KeyOf(ip, segment, direction);
     auto found = Find(key);
     const bool isSyn = segment.syn && !segment.ack && !segment.rst;
     if (!found)
@@ -147,7 +147,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
     }
     const auto id = *found;
     auto& flow = m_slots[id].flow;
-    auto& sender = way == Way::FromNode ? flow.node : flow.remote;
+    auto& sender = direction == Direction::FromNode ? flow.node : flow.remote;
     const bool isNew = sender.hasSyn ? sender.initial != segment.sequence : flow.isComplete;
     if (isSyn && (!flow.isOpen || isNew)) // not sent again, and not the other one of two that cross: the ports are used anew
     {
@@ -168,7 +168,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
     }
     if (segment.syn)
     {
-        TakeSyn(flow, segment, way);
+        TakeSyn(flow, segment, direction);
     }
     else if (!flow.isComplete && flow.node.isSeen && flow.remote.isSeen)
     {
@@ -179,7 +179,7 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
     {
         sender.behindFin = segment.End();
     }
-    if (way == Way::ToNode && segment.ack && flow.node.behindFin && !IsAfter(*flow.node.behindFin, segment.acknowledgement))
+    if (direction == Direction::ToNode && segment.ack && flow.node.behindFin && !IsAfter(*flow.node.behindFin, segment.acknowledgement))
     {
         Close(id);
         return std::nullopt;
@@ -187,10 +187,10 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
     return id;
 }
 
-void TcpFlows::TakeSyn(TcpFlow& flow, const TcpSegment& segment, Way way)
+void TcpFlows::TakeSyn(TcpFlow& flow, const TcpSegment& segment, Direction direction)
 {
-    auto& sender = way == Way::FromNode ? flow.node : flow.remote;
-    const auto& receiver = way == Way::FromNode ? flow.remote : flow.node;
+    auto& sender = direction == Direction::FromNode ? flow.node : flow.remote;
+    const auto& receiver = direction == Direction::FromNode ? flow.remote : flow.node;
     if (flow.isComplete || (segment.ack && (!receiver.hasSyn || segment.acknowledgement != receiver.initial + 1)))
     {
         return; // no part of this handshake

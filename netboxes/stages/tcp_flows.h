@@ -15,7 +15,7 @@ namespace netboxit::stages
 {
 
 /// From the node at the port, or to it.
-enum class Way : std::uint8_t
+enum class Direction : std::uint8_t
 {
     FromNode,
     ToNode
@@ -33,7 +33,7 @@ struct TcpFlowKey
     bool operator==(const TcpFlowKey&) const = default;
 };
 
-TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Way way);
+TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Direction direction);
 
 /// What the segments of a connection have shown.
 struct TcpFlow
@@ -107,7 +107,7 @@ class TcpFlows
     TcpFlows(const std::array<std::uint64_t, 2>& seed, Observer& observer);
 
     /// The open flow that the segment belongs to, after the segment; nothing when there is none (any more).
-    std::optional<Id> See(const IpHeaders& ip, const TcpSegment& segment, Way way, std::int64_t now);
+    std::optional<Id> See(const IpHeaders& ip, const TcpSegment& segment, Direction direction, std::int64_t now);
     /// Removes flows whose time is over, a limited number of them in each call.
     void Expire(std::int64_t now);
 
@@ -151,7 +151,7 @@ class TcpFlows
     void Remove(Id id);
     void Begin(Id id, std::int64_t now);
     void Close(Id id);
-    void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Way way);
+    void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Direction direction);
 
     std::array<std::uint64_t, 2> m_seed;
     Observer& m_observer;

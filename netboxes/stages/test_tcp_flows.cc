@@ -39,26 +39,26 @@ class TcpFlowsTest : public ::testing::Test, protected TcpFlows::Observer
         ++stalled;
     }
 
-    std::optional<TcpFlows::Id> See(SegmentFrame segment, Way way)
+    std::optional<TcpFlows::Id> See(SegmentFrame segment, Direction direction)
     {
-        if (way == Way::ToNode)
+        if (direction == Direction::ToNode)
         {
             std::swap(segment.source, segment.destination);
             std::swap(segment.sourcePort, segment.destinationPort);
         }
         const auto frame = Build(segment);
         const auto headers = ReadHeaders(frame);
-        return flows.See(*headers.ip, *ReadTcpSegment(headers), way, now);
+        return flows.See(*headers.ip, *ReadTcpSegment(headers), direction, now);
     }
 
     std::optional<TcpFlows::Id> FromNode(const SegmentFrame& segment)
     {
-        return See(segment, Way::FromNode);
+        return See(segment, Direction::FromNode);
     }
 
     std::optional<TcpFlows::Id> ToNode(const SegmentFrame& segment)
     {
-        return See(segment, Way::ToNode);
+        return See(segment, Direction::ToNode);
     }
 
     void Handshake(std::vector<std::uint8_t> ofNode = {}, std::vector<std::uint8_t> ofRemote = {})
