@@ -61,6 +61,8 @@ class RunningStatistics(NetboxCounters):
     events: list[AnnouncedEvent]
     #: Null where the segment has no neighbour proxy.
     neighbours: Neighbours | None
+    #: By station, of those that have any: of each stage its kind as "stage", and what only this kind counts.
+    stages: dict[str, list[Details]]
     #: The technology's own.
     segment: Details
 

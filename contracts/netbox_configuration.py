@@ -103,6 +103,9 @@ class NetboxConfiguration(TypedDict):
     #: Rules by which frames are told apart.
     classes: list[Parameters]
     parameters: Parameters
+    #: By station, of those that have any: what is between its port and the segment, in the order in which its node's packets
+    #: pass.
+    stages: NotRequired[dict[str, list[Parameters]]]
     live: LiveLimits
     realtime: RealtimeConfiguration
     #: Paths as the node sees them.

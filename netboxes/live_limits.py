@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from contracts.netbox_configuration import LiveLimits, ParameterLimit
 from netboxes.limits import limit_of
 from netboxes.queueing.queue import Queue
+from netboxes.stages.stage import StationStages
 from netboxes.technology import StationParameters, Technology, technologies
 
 
@@ -20,7 +21,7 @@ from netboxes.technology import StationParameters, Technology, technologies
 def live_limits(technology: type[Technology]) -> LiveLimits:
     """For reading alone: of a technology they are always the same."""
     station = get_args(technology.model_fields["stations"].annotation)[1]
-    return {"segment": _of(technology, technology), "stations": _of(station, technology)}
+    return {"segment": _of(technology, technology), "stations": _of(station, technology) | _of(StationStages, technology)}
 
 
 def live_limits_of_program(name: str) -> LiveLimits:

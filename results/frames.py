@@ -36,6 +36,7 @@ FATES = {
     Fate.RETRY_LIMIT: "retry limit",
     Fate.OUTAGE: "outage",
     Fate.UNSUPPORTED: "not supported",
+    Fate.POLICED: "dropped by a stage of a port",
     Fate.UNKNOWN: "unknown",
 }
 

@@ -43,6 +43,7 @@ class Fate(IntEnum):
     UNSUPPORTED = 6
     UNKNOWN = 7
     QUEUE_EARLY = 8
+    POLICED = 9
 
 
 class BadRecords(ValueError):

@@ -2,6 +2,7 @@
 #include "configuration.h"
 
 #include "configuration_section.h"
+#include "station_parameter.h"
 
 #include <sched.h>
 
@@ -176,6 +177,31 @@ LiveLimits ReadLive(Section& root, const std::vector<StationConfiguration>& stat
     }
 }
 
+Json ReadStages(Section& root, const LiveLimits& live)
+{
+    const auto& said = root.At("stages");
+    if (said.is_null())
+    {
+        return Json::object();
+    }
+    if (!said.is_object())
+    {
+        root.Refuse("stages", "not an object");
+    }
+    for (const auto& [station, stages] : said.items())
+    {
+        try
+        {
+            live.Check(station + "." + STAGES, stages);
+        }
+        catch (const std::invalid_argument& error)
+        {
+            root.Refuse("stages", error.what());
+        }
+    }
+    return said;
+}
+
 } // namespace
 
 Json ReadJson(const std::string& path)
@@ -232,6 +258,7 @@ Configuration ReadConfiguration(const Json& json)
     {
         root.Refuse("parameters", error.what());
     }
+    result.stages = ReadStages(root, result.live);
     result.realtime = ReadRealtime(root.At("realtime"));
     result.control = root.TextOr("control", "");
     result.records = root.TextOr("records", "");

@@ -92,6 +92,7 @@ struct Configuration
     std::vector<StationConfiguration> stations;
     Classifier classifier{Json::array()};
     Json parameters;
+    Json stages = Json::object(); ///< by station: a list, in the order in which packets from its node pass them
     LiveLimits live;
     RealtimeConfiguration realtime;
     std::string control;    ///< path, empty: none

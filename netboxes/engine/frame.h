@@ -59,6 +59,7 @@ enum class Loss : std::uint8_t
     Unsupported, ///< the medium cannot carry such a frame (too long, for instance)
     Unknown,     ///< nothing more was heard of it: its slot expired
     QueueEarly,  ///< dropped by the discipline of a queue (CoDel, PIE, RED) that had room
+    Policed,     ///< dropped by a stage of a port (netboxes/stages)
 };
 
 inline constexpr std::array LOSSES{Loss::OnAir,
@@ -68,11 +69,12 @@ inline constexpr std::array LOSSES{Loss::OnAir,
                                    Loss::Outage,
                                    Loss::Unsupported,
                                    Loss::Unknown,
-                                   Loss::QueueEarly};
+                                   Loss::QueueEarly,
+                                   Loss::Policed};
 
 /// What statistics call the reasons, by their value.
 inline constexpr std::array<std::string_view, LOSSES.size() + 1> LOSS_NAMES{
-    "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown", "queue_early"};
+    "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown", "queue_early", "policed"};
 
 inline constexpr std::string_view NameOf(Loss reason)
 {

@@ -32,8 +32,9 @@ FramesInFlight::FramesInFlight(const Configuration& configuration,
                                std::span<const std::unique_ptr<Port>> ports,
                                EventQueue& events,
                                const Clock& clock,
-                               PortCaptures& captures)
-    : m_ports(ports), m_events(events), m_clock(clock), m_captures(captures),
+                               PortCaptures& captures,
+                               PortStages& stages)
+    : m_ports(ports), m_events(events), m_clock(clock), m_captures(captures), m_stages(stages),
       m_slots(SLOTS, LargestFrame(ports), ports.size()), m_lateness(configuration.realtime.limitNs),
       m_records(configuration.records, configuration.clock == ClockKind::Virtual), m_departures(ports.size())
 {
@@ -41,8 +42,11 @@ FramesInFlight::FramesInFlight(const Configuration& configuration,
 
 void FramesInFlight::Begin(Slot& slot, StationId station)
 {
-    Depart(slot, station);
     ++m_counters.emitted;
+    if (Staged(slot, station) != nullptr)
+    {
+        Depart(slot, station);
+    }
 }
 
 void FramesInFlight::Depart(Slot& slot, StationId station)
@@ -75,14 +79,34 @@ Slot* FramesInFlight::CopyOf(const Slot& original)
 
 Slot& FramesInFlight::MarkedCopy(Slot& original)
 {
-    const bool isLast = original.Outstanding() == 0 && original.departing == 0;
-    auto* slot = isLast ? &original : CopyOf(original);
+    auto* slot = IsLast(original) ? &original : CopyOf(original);
     if (slot == nullptr)
     {
         return original;
     }
     MarkCongestionExperienced(slot->Writable());
     return *slot;
+}
+
+Slot* FramesInFlight::Staged(Slot& original, StationId station)
+{
+    if (!m_stages.Has(station))
+    {
+        return &original;
+    }
+    auto* slot = IsLast(original) ? &original : CopyOf(original);
+    if (slot == nullptr)
+    {
+        CountLost(original, station, Loss::Unknown);
+        return nullptr;
+    }
+    if (!m_stages.Leaving(station, slot->Writable(), m_events.NowNs()))
+    {
+        CountLost(*slot, station, Loss::Policed);
+        ReleaseIfDone(*slot);
+        return nullptr;
+    }
+    return slot;
 }
 
 std::optional<SlotId> FramesInFlight::Duplicate(SlotId frame, StationId station)
@@ -134,7 +158,10 @@ void FramesInFlight::Deliver(SlotId frame, StationId station)
         ++m_counters.duplicates;
         return;
     }
-    Depart(isMarked ? MarkedCopy(*slot) : *slot, station);
+    if (auto* leaving = Staged(isMarked ? MarkedCopy(*slot) : *slot, station))
+    {
+        Depart(*leaving, station);
+    }
 }
 
 void FramesInFlight::Lose(SlotId frame, StationId station, Loss reason)
@@ -219,8 +246,7 @@ void FramesInFlight::HandOver(StationId station)
         }
         else
         {
-            ++m_counters.lost[Loss::Unknown];
-            Record(*slot, station, static_cast<std::uint8_t>(Loss::Unknown), 0, 0);
+            CountLost(*slot, station, Loss::Unknown);
         }
         --slot->departing;
         ReleaseIfDone(*slot);
@@ -245,6 +271,11 @@ std::int64_t FramesInFlight::NextDeparture() const
 void FramesInFlight::Settle(Slot& slot, StationId station, Loss reason)
 {
     slot.Settle(station);
+    CountLost(slot, station, reason);
+}
+
+void FramesInFlight::CountLost(const Slot& slot, StationId station, Loss reason)
+{
     ++m_counters.lost[reason];
     Record(slot, station, static_cast<std::uint8_t>(reason), 0, 0);
 }

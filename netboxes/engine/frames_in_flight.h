@@ -8,6 +8,7 @@
 #include "loss_counts.h"
 #include "port.h"
 #include "port_capture.h"
+#include "port_stages.h"
 #include "records.h"
 #include "segment.h"
 
@@ -25,7 +26,8 @@ class FramesInFlight : public Fates
                    std::span<const std::unique_ptr<Port>> ports,
                    EventQueue& events,
                    const Clock& clock,
-                   PortCaptures& captures);
+                   PortCaptures& captures,
+                   PortStages& stages);
 
     /// A slot to put a frame into, or null when the netbox holds as many frames as it can.
     Slot* Take()
@@ -129,12 +131,22 @@ class FramesInFlight : public Fates
 
     /// The same frame in a slot of its own, which nobody awaits; null when the netbox is full.
     Slot* CopyOf(const Slot& original);
+    /// A frame that no copy shares any more is the one that is delivered.
+    static bool IsLast(const Slot& slot)
+    {
+        return slot.Outstanding() == 0 && slot.departing == 0;
+    }
+
     /// The frame with Congestion Experienced, for a copy that is delivered while others stay as they are; without it when the netbox is full.
     Slot& MarkedCopy(Slot& original);
+    /// The frame as the stages of `station` leave it, for a copy that is delivered there; null, and the copy is lost, where they drop it or
+    /// where it shares the frame with others and the netbox is full.
+    Slot* Staged(Slot& original, StationId station);
     /// One more delivered frame waits to be handed over.
     void Depart(Slot& slot, StationId station);
     void HandOver(StationId station);
     void Settle(Slot& slot, StationId station, Loss reason);
+    void CountLost(const Slot& slot, StationId station, Loss reason);
     void Record(
         const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness);
     void ReleaseIfDone(Slot& slot);
@@ -145,6 +157,7 @@ class FramesInFlight : public Fates
     EventQueue& m_events;
     const Clock& m_clock;
     PortCaptures& m_captures;
+    PortStages& m_stages;
     SlotTable m_slots;
     Lateness m_lateness;
     RecordFile m_records;

@@ -13,6 +13,9 @@ namespace
 {
 
 constexpr std::size_t PAYLOAD = 128;
+constexpr std::uint8_t TCP = 6;
+/// Of a TCP header, window and checksum (RFC 9293, section 3.1): a stage of a netbox may change them on the way.
+constexpr std::size_t BEFORE_WINDOW = 14, BEHIND_CHECKSUM = 18;
 
 /// Collects the bytes that are hashed: at most two IPv6 addresses, a few fields and the first bytes of
 /// payload.
@@ -24,9 +27,16 @@ class Material
         m_size = std::copy(bytes.begin(), bytes.end(), m_bytes.begin() + m_size) - m_bytes.begin();
     }
 
-    void AddPayload(Bytes payload)
+    void AddPayload(Bytes payload, bool isTcp = false)
     {
-        Add(payload.first(std::min(payload.size(), PAYLOAD)));
+        payload = payload.first(std::min(payload.size(), PAYLOAD));
+        if (!isTcp)
+        {
+            Add(payload);
+            return;
+        }
+        Add(payload.first(std::min(payload.size(), BEFORE_WINDOW)));
+        Add(payload.subspan(std::min(payload.size(), BEHIND_CHECKSUM)));
     }
 
     std::uint64_t Hash() const
@@ -53,6 +63,7 @@ std::uint64_t Identity(const Headers& headers)
         return material.Hash();
     }
     const auto& ip = *headers.ip;
+    bool isTcp = ip.part != Part::LaterFragment;
     material.Add(ip.source);
     material.Add(ip.destination);
     if (ip.version == 4)
@@ -63,13 +74,15 @@ std::uint64_t Identity(const Headers& headers)
         material.Add(ip.header.subspan(9, 1)); // protocol
         material.Add(ip.header.subspan(4, 4)); // identification, flags, fragment offset
         material.Add(bigEndianLength);
+        isTcp &= ip.header[9] == TCP;
     }
     else
     {
         material.Add(ip.header.subspan(6, 1)); // next header
         material.Add(ip.header.subspan(4, 2)); // payload length
+        isTcp &= ip.header[6] == TCP;
     }
-    material.AddPayload(ip.payload);
+    material.AddPayload(ip.payload, isTcp);
     return material.Hash();
 }
 

@@ -2,6 +2,7 @@
 #include "netbox.h"
 
 #include "identity.h"
+#include "station_parameter.h"
 
 #include "ns3/simulator.h"
 
@@ -29,10 +30,11 @@ Netbox::Netbox(const Configuration& configuration,
                EventQueue& events,
                const Clock& clock)
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
-      m_captures(m_ports.size()), m_inFlight(configuration, m_ports, events, clock, m_captures),
+      m_captures(m_ports.size()), m_stations(Names(configuration.stations)), m_stages(configuration),
+      m_inFlight(configuration, m_ports, events, clock, m_captures, m_stages),
       m_journal(configuration, events, clock), m_live(configuration.live),
       m_segment(
-          makeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
+          makeSegment({m_stations, m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
 {
     if (m_segment->ProxiesNeighbours())
     {
@@ -64,7 +66,7 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     m_captures.Add(from, PacketDirection::Inbound, reception.stamp, reception.slot->bytes);
     m_ports[from]->counters.receivedBytes += reception.slot->bytes.size();
     auto& slot = *reception.slot;
-    const auto headers = ReadHeaders(slot.bytes);
+    auto headers = ReadHeaders(slot.bytes);
     const bool ends = m_segment->IsEnd();
     Destination to;
     if (!ends)
@@ -82,8 +84,20 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     slot.arrivalStamp = reception.stamp;
     slot.enteredLate = late;
     slot.from = from;
+    bool isDropped = false;
+    if (m_stages.Has(from))
+    {
+        isDropped = !m_stages.Entering(from, slot.Writable(), m_events.NowNs());
+        headers = ReadHeaders(slot.bytes);
+    }
     slot.trafficClass = m_classifier.Classify(headers, from, m_events.NowNs());
     m_inFlight.Admit(slot);
+    if (isDropped)
+    {
+        Await(slot, ends ? Destination{from} : to);
+        m_inFlight.LoseAll(slot.Id(), Loss::Policed);
+        return;
+    }
     if (!ends)
     {
         if (m_neighbours && EndsAtProxy(slot, headers, to))
@@ -145,7 +159,14 @@ void Netbox::Begin(std::optional<std::int64_t> interval)
 void Netbox::Set(const std::string& parameter, const Json& value)
 {
     m_live.Check(parameter, value);
-    m_segment->Set(parameter, value);
+    if (const auto target = TargetOf(parameter, m_stations); target.station && target.parameter == STAGES)
+    {
+        m_stages.Set(*target.station, value, m_events.NowNs());
+    }
+    else
+    {
+        m_segment->Set(parameter, value);
+    }
     m_journal.Announce("set", std::nullopt, {{"parameter", parameter}, {"value", value}});
 }
 
@@ -252,6 +273,7 @@ Json Netbox::Statistics()
     statistics.update({{"epoch_ns", m_clock.StampOf(0)},
                        {"segment", m_segment->Read()},
                        {"bridge", {{"addresses", m_bridge.Learned()}}},
+                       {"stages", m_stages.Read(m_events.NowNs())},
                        {"neighbours", m_neighbours ? m_neighbours->Read() : Json(nullptr)},
                        {"lateness_us", lateness.Read()},
                        {"misses", lateness.ReadMisses()},

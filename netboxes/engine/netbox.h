@@ -135,6 +135,8 @@ class Netbox : public Frames
     Classifier m_classifier;
     Bridge m_bridge;
     PortCaptures m_captures;
+    std::vector<std::string> m_stations; ///< their names
+    PortStages m_stages;
     FramesInFlight m_inFlight;
     Journal m_journal;
     LiveLimits m_live;

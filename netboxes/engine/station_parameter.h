@@ -9,6 +9,9 @@
 namespace netboxit
 {
 
+/// The parameter of each station that is not the segment's: the stages of its port.
+inline constexpr const char* STAGES = "stages";
+
 /// What a live change is about: the whole segment, or one station of it.
 struct LiveTarget
 {

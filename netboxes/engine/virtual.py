@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from contracts.netbox_configuration import LiveLimits
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
 from netboxes.live_limits import live_limits_of_program
+from netboxes.stages.stage import Stage
 from netboxes.technology import builds, program, technologies
 from results import pcapng, records
 
@@ -57,11 +58,12 @@ def emulate(
     *,
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
+    stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
 ) -> Emulation:
-    """Run `technology` with parameters as in YAML (its `stations` included) on frames that enter at stated times.
+    """Run `technology` with parameters and stages as in YAML (its `stations` included) on frames that enter at stated times.
 
     Without `duration_s` the run ends 1 s after the last frame is accounted for. With `interval_s` the journal has the segment's
     statistics at each such interval.
@@ -77,10 +79,16 @@ def emulate(
         frames,
         seed=seed,
         classes=classes,
+        stages=in_base_units(stages or {}),
         events=events,
         duration_s=duration_s,
         interval_s=interval_s,
     )
+
+
+def in_base_units(stages: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """What YAML says of stages, by station, as netbox.json has it. Raises pydantic.ValidationError."""
+    return {station: [Stage.model_validate(stage).model_dump() for stage in own] for station, own in stages.items()}
 
 
 def run(
@@ -92,6 +100,7 @@ def run(
     live: LiveLimits | None = None,
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
+    stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
@@ -100,7 +109,7 @@ def run(
 
     `live`: what `events` can change; default: what the technology of that name says.
     """
-    netbox = Netbox(segment, tuple(stations), parameters, frames, live, seed, classes or (), events)
+    netbox = Netbox(segment, tuple(stations), parameters, frames, live, seed, classes or (), events, stages=stages or {})
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
         folder = Path(name)
         file = folder / "netbox.json"
@@ -126,6 +135,8 @@ class Netbox:
     events: Sequence[Change] = ()
     #: By station of those with a wire: where its frames are kept, both ways.
     captures: Mapping[str, Path] = field(default_factory=dict)
+    #: By station, in base units.
+    stages: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := set(self.frames) - set(self.stations):
@@ -153,6 +164,7 @@ class Netbox:
             ],
             "classes": list(self.classes),
             "parameters": self.parameters,
+            "stages": self.stages,
             "live": self.live or live_limits_of_program(self.segment),
             "records": str(folder / RECORDS_FILE),
             "statistics": str(folder / STATISTICS_FILE),

@@ -77,7 +77,7 @@ class Pink : public Stage, private TcpFlows::Observer
         bool isStalled{};
         PassiveRtt rtt{};
         std::optional<LastAck> last{};
-        /// What earlier windows had beyond whole segments, in segments: at 1 the flow gets one more.
+        /// What earlier windows had beyond pairs of segments, in pairs: at 1 the flow gets one more.
         double remainder{};
         bool hasExtra{};        ///< that one, until `rotates`
         std::int64_t rotates{}; ///< ns
@@ -96,7 +96,8 @@ class Pink : public Stage, private TcpFlows::Observer
     void Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
     std::uint16_t WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
     std::optional<double> ShareFor(const TcpSegment& segment, State& state, unsigned shift, const Shares::Path& path);
-    std::uint16_t InWholeSegments(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now);
+    std::uint16_t InPairs(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now);
+    double PairTime(const TcpFlow& flow) const;
     double ExploitationOf(const TcpFlow& flow) const;
 
     Settings m_settings;

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import NetBoxITError
-from contracts.netbox_configuration import Parameters, netbox_configuration
+from contracts.netbox_configuration import NetboxConfiguration, Parameters, netbox_configuration
 from contracts.plan import NodePlan
 from contracts.run_folder import JOURNAL_FILE
 from netboxes.technology import technology_of
@@ -31,13 +31,16 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
     return [
         f"{parameter} {written(technology, parameter, value)}"
         for parameter, value in _latest(folder).items()
-        if _starts_with(configuration["parameters"], parameter) != value
+        if _starts_with(configuration, parameter) != value
     ]
 
 
-def _starts_with(parameters: Parameters, name: str) -> object:
+def _starts_with(configuration: NetboxConfiguration, name: str) -> object:
     """The value of "distance", or of "responder.position"."""
     station, _, key = name.rpartition(".")
+    if key == "stages":
+        return configuration.get("stages", {}).get(station, [])
+    parameters = configuration["parameters"]
     of: Parameters = parameters.get("stations", {}).get(station, {}) if station else parameters
     return of.get(key, _MISSING)
 

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from contracts.errors import AtPlaces, WrongInput
 from contracts.quantities import TIME, Quantity
 from netboxes.queueing.queue import CLASSES
+from netboxes.stages.stage import StationStages
 from netboxes.technology import StationParameters, Technology, classes_of_queues
 from netboxes.timeline import TimeSeries
 from testbed.description import yaml_source
@@ -85,8 +86,9 @@ def _place(detail: ErrorDetails, yaml_value: object) -> Iterator[str]:
 
 
 def shown(technology: type[Technology], parameter: str, value: object, yaml_value: object) -> str:
-    """A value as a person would write it in YAML; a mapping, which a netbox knows in another form, as `yaml_value`."""
-    return _in_yaml(yaml_value) if isinstance(value, Mapping) else written(technology, parameter, value)
+    """A value as a person would write it in YAML; mappings, which a netbox knows in another form, as `yaml_value`."""
+    has_mappings = isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, Mapping) for item in value))
+    return _in_yaml(yaml_value) if has_mappings else written(technology, parameter, value)
 
 
 def written(technology: type[Technology], parameter: str, value: object) -> str:
@@ -155,8 +157,8 @@ def _models(technology: type[Technology], parameter: str) -> Sequence[type[Techn
 
 
 def station_models(technology: type[Technology]) -> list[type[StationParameters]]:
-    """The models of a technology's stations; one that has several kinds of them has a model for each."""
-    return [*classes_in(technology.model_fields["stations"].annotation, StationParameters)]
+    """The models of a technology's stations; one that has several kinds of them has a model for each, and all have stages."""
+    return [*classes_in(technology.model_fields["stations"].annotation, StationParameters), StationStages]
 
 
 def _those_that_can(models: Sequence[type[Technology] | type[StationParameters]], own: str) -> str:

@@ -103,6 +103,16 @@ def test_a_mapping_that_a_netbox_has_is_written_as_in_yaml_with_its_units() -> N
     )
 
 
+def test_stages_of_a_station_are_changed_together() -> None:
+    link = technologies()["link"]
+    parameter, said = parsed("left.stages=[{stage: pink, rate: 5 Mbit/s}]")
+    value = read_value(link, parameter, said)
+    assert [(stage["stage"], stage["rate"], stage["exploitation"]) for stage in value] == [("pink", 5e6, 0.95)]
+    assert shown(link, parameter, value, said) == "[{stage: pink, rate: 5 Mbit/s}]"
+    with pytest.raises(ValueError, match="needs rate"):
+        read_value(link, *parsed("left.stages=[{stage: pink}]"))
+
+
 def test_percent_is_told_as_the_ratio_that_it_is() -> None:
     with pytest.raises(ValueError, match=r"loss: '5%' .*; a ratio has no unit: write 0\.05 \(A number alone is a probability"):
         read_value(technologies()["link"], "loss", "5%")

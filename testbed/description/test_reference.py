@@ -16,7 +16,7 @@ from testbed.description.events import Event
 from testbed.description.reference import DOCUMENT, documents, written
 from testbed.description.router import Router
 from testbed.description.switch import Switch
-from testbed.description.topology import Host, Wire
+from testbed.description.topology import Host, Netbox, Wire
 from testbed.description.topology_file import load
 from testbed.description.traffic_class import Match
 from testbed.description.yaml_source import read
@@ -49,7 +49,7 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     (tmp_path / "site").mkdir()  # which a host of an example has a copy of
     ((section, entries),) = read(file).data.items()
     models: dict[str, Any] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
-    models |= {"equipment": Equipment, "replace": Replacement, "switches": Switch}
+    models |= {"equipment": Equipment, "netboxes": Netbox, "replace": Replacement, "switches": Switch}
     model = TypeAdapter(models[section])
     context = {"folder": tmp_path}
     assert all(
@@ -59,4 +59,4 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 15
+    assert len(EXAMPLES) == 16

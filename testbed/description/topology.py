@@ -31,11 +31,12 @@ from contracts.command_line import CommandLine
 from contracts.errors import AtPlaces
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
+from netboxes.stages.stage import Stages
 from netboxes.technology import Technology, classes_of_queues, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
-from testbed.description.input_errors import AtKey, one_of, read_part
+from testbed.description.input_errors import AtKey, nearest, one_of, read_part
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.router import Router
 from testbed.description.section import ContainerSection, Limits, NodeSection, Section
@@ -143,11 +144,16 @@ class Netbox(ContainerSection):
     KIND: ClassVar = "netbox"
     PORT: ClassVar = "station"
     PASSES: ClassVar = "frames"
-    OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "realtime", "io", "cores", "share")
+    OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "stages", "realtime", "io", "cores", "share")
 
     technology: Annotated[str, AfterValidator(_check_technology)] = Field(description="What kind of segment it is.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
     classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
+    stages: dict[Name, Stages] = Field(
+        {},
+        description="By station: [stages](#stages) between its port and the segment, in the order in which packets from its node "
+        "pass them.",
+    )
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
     io: Literal["auto", "packet", "xdp"] = Field(
         "auto",
@@ -182,6 +188,8 @@ class Netbox(ContainerSection):
         return read
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
+        for station in self.stages.keys() - self.stations.keys():
+            yield ("stages", station), f'there is no station "{station}"; {nearest(station, self.stations)}'
         if self.share is not None and self.cores > 1:
             yield ("cores",), f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"
 

@@ -209,8 +209,22 @@ def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
             yield from _stations(was[key], becomes[key])
         elif key == "parameters" and was["technology"] == becomes["technology"]:
             yield from _parameters(netbox, technology_of(was["technology"]), was[key], becomes[key])
+        elif key == "stages":
+            yield from _stages(netbox, becomes, old or {}, new or {})
         elif key != "parameters":
             yield from _any(key, old, new)
+
+
+def _stages(
+    netbox: str, configuration: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Those of stations that are there; a new station's netbox starts anew."""
+    for station in (station["name"] for station in configuration["stations"]):
+        old, new = before.get(station, []), after.get(station, [])
+        if old != new:
+            kinds = [", ".join(stage["stage"] for stage in stages) or "none" for stages in (old, new)]
+            words = f"{station}.stages {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else f"{station}.stages are others"
+            yield Finding("live", words, ParameterChange(netbox, f"{station}.stages", new, kinds[1]))
 
 
 def _stations(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iterator[Finding]:

@@ -234,6 +234,8 @@ class _Resolver:
             "statistics": f"{NODE_FOLDER}/{STATISTICS_FILE}",
             "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
         }
+        if stages := {station: [stage.model_dump() for stage in own] for station, own in netbox.stages.items() if own}:
+            configuration["stages"] = stages
         return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
     def _linux_router(self, name: str, router: Router) -> NodePlan:

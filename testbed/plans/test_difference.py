@@ -40,6 +40,8 @@ NETWORK: dict[str, Any] = {
     "wires": [["a.air", "cell.one"], ["cell.ap", "mid.left"], ["mid.right", "line.near"], ["line.far", "b"], ["a.side", "c"]],
 }
 
+PINK = {"stage": "pink", "rate": "1 Mbit/s"}
+
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -85,6 +87,7 @@ def _line(network: dict[str, Any]) -> dict[str, Any]:
         (lambda n: _cell(n).update(distance="120 m"), "cell", "changed", "distance 80 m → 120 m"),
         (lambda n: _line(n).update(delay="20 ms", rate="1 Mbit/s"), "line", "changed", "delay 10 ms → 20 ms"),
         (lambda n: _line(n)["stations"]["near"].update(delay="5 ms"), "line", "changed", "near.delay none → 5 ms"),
+        (lambda n: _line(n).update(stages={"near": [PINK]}), "line", "changed", "near.stages none → pink"),
         (lambda n: _cell(n).update(standard="802.11g"), "cell", "restarted", "standard 802.11a → 802.11g"),
         (lambda n: _cell(n).update(classes={"voice": {"dscp": "ef"}}), "cell", "restarted", "classes is another"),
         (lambda n: _line(n).update(realtime={"limit": "2 ms"}), "line", "restarted", "realtime limit_us 1000.0 → 2000.0"),
@@ -115,6 +118,9 @@ def test_live_parameters_are_set_only_while_the_netbox_runs_on(tmp_path: Path) -
     assert [(parameter.parameter, parameter.value, parameter.written) for parameter in line.parameters] == [
         ("delay", 0.02, "20 ms")
     ]
+    network = {**NETWORK, "netboxes": {**NETWORK["netboxes"], "line": {**_line(NETWORK), "stages": {"near": [PINK]}}}}
+    (line,) = edited(lambda n: _line(n).pop("stages"), tmp_path, network).nodes_to_be("changed")
+    assert [(parameter.parameter, parameter.value) for parameter in line.parameters] == [("near.stages", [])]
     both = edited(lambda n: _cell(n).update(distance="120 m", standard="802.11g"), tmp_path)
     (cell,) = both.nodes_to_be("restarted")
     assert cell.parameters == ()

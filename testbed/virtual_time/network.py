@@ -95,6 +95,7 @@ class VirtualNetwork:
             "stations": [{"name": own["name"], "port": self._port(node, own["name"])} for own in told["stations"]],
             "classes": told["classes"],
             "parameters": told["parameters"],
+            "stages": told.get("stages"),
             "live": told["live"],
             "realtime": told["realtime"],
             "records": str(self.folder / NODES / node.name / RECORDS_FILE),

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "configuration.h"
+
+#include "chain.h"
+
+namespace netboxit
+{
+
+/// The stages between the ports and the segment (netboxes/stages): a chain for each station, which most have empty.
+class PortStages
+{
+  public:
+    /// Throws BadConfiguration.
+    explicit PortStages(const Configuration& configuration);
+
+    bool Has(StationId station) const
+    {
+        return !m_chains[station].IsEmpty();
+    }
+
+    /// The frame has come in at the port of a station that has stages: false where they drop it.
+    bool Entering(StationId station, std::span<std::uint8_t> frame, std::int64_t now)
+    {
+        return m_chains[station].Entering(frame, now);
+    }
+
+    /// The frame is about to leave at the port of a station that has stages: false where they drop it.
+    bool Leaving(StationId station, std::span<std::uint8_t> frame, std::int64_t now)
+    {
+        return m_chains[station].Leaving(frame, now);
+    }
+
+    /// Gives a station these stages (netbox.json, "stages"). Those of the same kind at the same place keep what they know of packets. Throws
+    /// OutOfRange, and then changes nothing.
+    void Set(StationId station, const Json& stages, std::int64_t now);
+
+    /// {station: list of statistics}, of stations that have stages.
+    Json Read(std::int64_t now) const;
+
+  private:
+    std::vector<std::string> m_stations;
+    std::vector<stages::Chain> m_chains; ///< by station
+};
+
+} // namespace netboxit
