@@ -40,6 +40,8 @@ class NetboxCounters(TypedDict):
 
     ports: list[PortCounters]
     frames: FrameCounters
+    #: By station, of those that have any: of each stage its kind as "stage", and what only this kind counts.
+    stages: dict[str, list[Details]]
     lateness_us: LatenessCountersByKind
     scheduler: ThreadUsage
 
@@ -61,8 +63,6 @@ class RunningStatistics(NetboxCounters):
     events: list[AnnouncedEvent]
     #: Null where the segment has no neighbour proxy.
     neighbours: Neighbours | None
-    #: By station, of those that have any: of each stage its kind as "stage", and what only this kind counts.
-    stages: dict[str, list[Details]]
     #: The technology's own.
     segment: Details
 

@@ -52,6 +52,7 @@ EMPTY = {
     "events": [{"at_s": 0, "event": "\x1b[31m"}],
     "scheduler": {"policy": "", "priority": 0, "reasons": [], "cpu_s": -1},
     "frames": {"lost": {}, "delivered": 0, "inside": 0},
+    "stages": {"\x1b[31m": [{"stage": "\x1b[31m"}, {}]},
     "lateness_us": {what: {"count": 0, "missed": 9, "sum": 0, "up_to": []} for what in ("event", "frame")},
 }
 #: A server in the place of Click's or of a netbox, by what it says to whoever comes.

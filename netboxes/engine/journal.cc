@@ -27,11 +27,11 @@ Journal::~Journal()
     Write();
 }
 
-void Journal::Begin(const Segment& segment, std::optional<std::int64_t> interval)
+void Journal::Begin(std::function<Json()> statistics, std::optional<std::int64_t> interval)
 {
     m_next.Cancel();
     m_origin = m_events.NowNs();
-    m_segment = &segment;
+    m_statistics = std::move(statistics);
     m_interval = interval.value_or(0);
     m_pending.clear();
     m_pendingLines = 0;
@@ -52,7 +52,7 @@ void Journal::Begin(const Segment& segment, std::optional<std::int64_t> interval
 
 void Journal::Sample()
 {
-    Add({{"at_s", Now()}, {"statistics", m_segment->Read()}});
+    Add({{"at_s", Now()}, {"statistics", m_statistics()}});
     m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(m_interval), &Journal::Sample, this);
 }
 

@@ -24,9 +24,9 @@ class Journal : public Announcements
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
 
-    /// Starts the file anew: its time 0 is now. With an `interval` (ns), it has the statistics of `segment`, which must outlive
-    /// the simulation, now and at each interval from now on.
-    void Begin(const Segment& segment, std::optional<std::int64_t> interval);
+    /// Starts the file anew: its time 0 is now. With an `interval` (ns), it has what `statistics` returns, now and at each interval from
+    /// now on.
+    void Begin(std::function<Json()> statistics, std::optional<std::int64_t> interval);
 
     void Announce(std::string_view event, std::optional<StationId> station, const Json& details) override;
     void Record(std::string_view what, const Json& details) override;
@@ -78,7 +78,7 @@ class Journal : public Announcements
     Descriptor m_file;
     std::vector<std::string> m_stations;
     std::int64_t m_origin{0};
-    const Segment* m_segment{};
+    std::function<Json()> m_statistics;
     std::int64_t m_interval{};
     ns3::EventId m_next;
     std::string m_pending;

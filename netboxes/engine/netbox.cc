@@ -149,11 +149,18 @@ void Netbox::Begin(std::optional<std::int64_t> interval)
     TheLateness().Reset();
     m_segment->Reset();
     m_segment->Begin();
-    m_journal.Begin(*m_segment, interval);
+    m_journal.Begin([this] { return Sample(); }, interval);
     for (const auto& [station, details] : m_segment->WithoutLink())
     {
         m_journal.Announce("link_down", station, details);
     }
+}
+
+Json Netbox::Sample() const
+{
+    auto statistics = m_segment->Read();
+    m_stages.AddTo(statistics["stations"], m_events.NowNs());
+    return statistics;
 }
 
 void Netbox::Set(const std::string& parameter, const Json& value)
@@ -262,7 +269,7 @@ Json Netbox::Counters()
     frames["filtered"] = m_filtered;
     frames["link_control"] = m_linkControl;
     const auto& lateness = m_inFlight.TheLateness();
-    return {{"ports", ports}, {"frames", frames}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
+    return {{"ports", ports}, {"frames", frames}, {"stages", m_stages.Read(m_events.NowNs())}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
 }
 
 Json Netbox::Statistics()
@@ -273,7 +280,6 @@ Json Netbox::Statistics()
     statistics.update({{"epoch_ns", m_clock.StampOf(0)},
                        {"segment", m_segment->Read()},
                        {"bridge", {{"addresses", m_bridge.Learned()}}},
-                       {"stages", m_stages.Read(m_events.NowNs())},
                        {"neighbours", m_neighbours ? m_neighbours->Read() : Json(nullptr)},
                        {"lateness_us", lateness.Read()},
                        {"misses", lateness.ReadMisses()},

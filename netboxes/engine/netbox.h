@@ -124,6 +124,8 @@ class Netbox : public Frames
     std::int64_t StampOf(std::int64_t time) const override;
 
   private:
+    /// What the journal has of its statistics at an interval: the segment's, and of each station the stages'.
+    Json Sample() const;
     /// What the proxy makes of a frame that goes to `to`; true when the frame ends here.
     bool EndsAtProxy(const Slot& slot, const Headers& headers, Destination& to);
     /// The stations that a frame which has just entered goes to.

@@ -54,4 +54,23 @@ Json PortStages::Read(std::int64_t now) const
     return read;
 }
 
+void PortStages::AddTo(Json& stations, std::int64_t now) const
+{
+    for (const auto& [station, read] : Read(now).items())
+    {
+        auto& own = stations[station];
+        for (auto stage : read)
+        {
+            const auto kind = stage["stage"].get<std::string>();
+            stage.erase("stage");
+            auto name = kind;
+            for (int further = 2; own.contains(name); ++further)
+            {
+                name = kind + '-' + std::to_string(further);
+            }
+            own[name] = std::move(stage);
+        }
+    }
+}
+
 } // namespace netboxit

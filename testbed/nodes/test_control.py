@@ -27,6 +27,7 @@ _LATE = {"count": 2, "missed": 0, "sum": 3.5, "up_to": [[10.0, 1], [100, 2]]}
 COUNTERS = {
     "ports": [],
     "frames": {"lost": {"on_air": 9}, "delivered": 1, "inside": 0, "absorbed": 0},
+    "stages": {"left": [{"stage": "pink", "flows": 3}]},
     "lateness_us": {"event": _LATE, "frame": _LATE},
     "scheduler": {"cpu_s": 1, "spin_s": 0.5, "stepped_back": 0},
 }

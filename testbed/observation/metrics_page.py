@@ -48,6 +48,12 @@ METRICS: Final = (
     Metric(
         "netboxit_netbox_marked_frames_total", "counter", _NODE, "Frames that queues marked as having experienced congestion."
     ),
+    Metric(
+        "netboxit_stage_value",
+        "gauge",
+        (*_PORT, "place", "stage", "what"),
+        "What a stage of a port counts and shares, by the word of its statistics; bandwidths in bit/s.",
+    ),
     Metric("netboxit_netbox_inside_frames", "gauge", _NODE, "Frames that are in the netbox now."),
     Metric(
         "netboxit_netbox_lateness_seconds",
@@ -113,6 +119,12 @@ def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
     for reason, count in counters["frames"]["lost"].items():
         yield "netboxit_netbox_lost_frames_total", "", {**labels, "reason": reason}, count
     yield "netboxit_netbox_marked_frames_total", "", labels, counters["frames"].get("marked", 0)
+    for station, stages in counters["stages"].items():
+        for place, stage in enumerate(stages):
+            of = {**labels, "port": station, "place": str(place), "stage": str(stage.get("stage", ""))}
+            for what, number in stage.items():
+                if isinstance(number, int | float) and not isinstance(number, bool):
+                    yield "netboxit_stage_value", "", {**of, "what": what}, number
     yield "netboxit_netbox_inside_frames", "", labels, counters["frames"]["inside"]
     yield "netboxit_netbox_cpu_seconds_total", "", labels, counters["scheduler"]["cpu_s"]
     by_kind = counters["lateness_us"]

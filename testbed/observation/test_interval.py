@@ -50,6 +50,7 @@ def counters(frames: int = 0, delay_s: float = 0.0, frame: Any = None, event: An
     return {
         "ports": [port | {key: value for key, value in changed.items() if key in port}],
         "frames": {"lost": {"on_air": changed.get("on_air", 0), "queue_full": 0}, "inside": 0},
+        "stages": changed.get("stages", {}),
         "lateness_us": {"frame": frame or late(), "event": event or late()},
         "scheduler": {"cpu_s": 0.0},
     }

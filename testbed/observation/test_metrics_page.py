@@ -22,7 +22,7 @@ from testbed.observation.test_interval import counters, late, plan, reading
 __all__ = ["plan"]
 
 _SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+)\} (\S+)')
-UNITS = ("_seconds", "_bytes", "_frames", "_packets", "_late", "_info", "_up")
+UNITS = ("_seconds", "_bytes", "_frames", "_packets", "_late", "_info", "_up", "_value")
 
 
 def samples(text: str) -> dict[tuple[str, str], float]:
@@ -48,7 +48,13 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
     ports = {"eth0": counted}
     now = reading(
         1,
-        counters(10, 0.5, frame=late(10, 2, (1, 5, 8, 10)), on_air=7),
+        counters(
+            10,
+            0.5,
+            frame=late(10, 2, (1, 5, 8, 10)),
+            on_air=7,
+            stages={"responder": [{"stage": "pink", "share": 5e6, "words": "no number"}]},
+        ),
         a=NodeReading(1, True, None, ports, {"no_route": 4}),
         meoc=NodeReading(1, False),
     )
@@ -66,6 +72,8 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
         assert found["netboxit_netbox_lateness_limit_seconds", f'lab="{lab}",node="field"'] == 0.001
         assert found["netboxit_port_dropped_frames_total", f'lab="{lab}",node="a",port="eth0",reason="receive"'] == 3
         assert found["netboxit_node_lost_packets_total", f'lab="{lab}",node="a",reason="no_route"'] == 4
+        of_stage = f'lab="{lab}",node="field",port="responder",place="0",stage="pink",what="share"'
+        assert found["netboxit_stage_value", of_stage] == 5e6
         assert found["netboxit_node_up", f'lab="{lab}",node="meoc",kind="router"'] == 0
 
 
