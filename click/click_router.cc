@@ -2,6 +2,7 @@
 #include "click_router.h"
 
 #include "prelude.h"
+#include "staged_device.h"
 #include "swap.h"
 
 #include <nlohmann/json.hpp>
@@ -14,16 +15,39 @@ namespace netboxit::click
 
 ClickRouter::ClickRouter(Surroundings& surroundings,
                          const std::string& configuration,
-                         const std::map<std::string, std::string>& defines)
-    : m_surroundings(surroundings), m_defines(defines)
+                         const std::map<std::string, std::string>& defines,
+                         const nlohmann::json& stages)
+    : m_surroundings(surroundings), m_defines(defines), m_seed(stages.is_null() ? 0 : stages.at("seed").get<std::uint64_t>()),
+      m_stages(stages.is_null() ? nlohmann::json::object() : stages.at("interfaces"))
 {
     m_engine = std::make_unique<Engine>(*this, ReadConfiguration(configuration), configuration);
 }
 
 void ClickRouter::Open(std::chrono::milliseconds wait)
 {
+    for (const auto& [name, own] : m_stages.items())
+    {
+        if (std::ranges::find(m_names, name) == m_names.end())
+        {
+            throw NoInterface("stages are said of '" + name + "', and the configuration has no such interface");
+        }
+    }
     OpenDevices(wait);
     m_engine->RunSoon();
+}
+
+std::unique_ptr<Device> ClickRouter::WithStages(std::unique_ptr<Device> device, std::size_t number) const
+{
+    const auto said = m_stages.find(m_names[number]);
+    if (said == m_stages.end())
+    {
+        return device;
+    }
+    // Further apart than a chain is long, so that no two stages have one seed.
+    constexpr std::uint64_t INTERFACES_APART = 1 << 10;
+    stages::Chain chain((m_seed << 32) + INTERFACES_APART * number);
+    chain.Set(*said, m_surroundings.Now().count());
+    return std::make_unique<StagedDevice>(std::move(device), std::move(chain), m_surroundings);
 }
 
 /// Those that have a name and are not open yet.
@@ -31,7 +55,8 @@ void ClickRouter::OpenDevices(std::chrono::milliseconds wait)
 {
     while (m_devices.size() < m_names.size())
     {
-        m_devices.push_back(m_surroundings.OpenDevice(m_names[m_devices.size()], wait));
+        const auto number = m_devices.size();
+        m_devices.push_back(WithStages(m_surroundings.OpenDevice(m_names[number], wait), number));
     }
 }
 
@@ -142,7 +167,12 @@ std::string ClickRouter::Statistics()
                                     {"overload_drops", read.overloadDrops},
                                     {"oversize_drops", read.oversizeDrops},
                                     {"malformed", read.malformed},
-                                    {"send_drops", read.sendDrops}};
+                                    {"send_drops", read.sendDrops},
+                                    {"policed", read.policed}};
+        if (auto stages = m_devices[number]->ReadStages(); !stages.empty())
+        {
+            devices[m_names[number]]["stages"] = std::move(stages);
+        }
     }
     return nlohmann::json{{"devices", devices}}.dump(2) + "\n";
 }

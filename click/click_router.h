@@ -17,15 +17,16 @@ class ClickRouter
 {
   public:
     /// Parses and initialises the configuration (a file), whose variables are `defines`; throws BadConfiguration. Interfaces
-    /// are opened by Open(). The surroundings must outlive it.
+    /// are opened by Open(). `stages` are {seed, interfaces: {NAME: [stage, …]}}, or null. The surroundings must outlive it.
     ClickRouter(Surroundings& surroundings,
                 const std::string& configuration,
-                const std::map<std::string, std::string>& defines);
+                const std::map<std::string, std::string>& defines,
+                const nlohmann::json& stages);
     ClickRouter(const ClickRouter&) = delete;
     ClickRouter& operator=(const ClickRouter&) = delete;
 
     /// Opens every interface that the configuration names, waiting for each as long as `wait`; throws
-    /// NoInterface, std::system_error.
+    /// NoInterface, also where stages are said of another one, std::system_error, and what is wrong with stages.
     void Open(std::chrono::milliseconds wait);
 
     std::span<const std::unique_ptr<Device>> Devices() const
@@ -87,11 +88,14 @@ class ClickRouter
 
   private:
     void OpenDevices(std::chrono::milliseconds wait);
+    std::unique_ptr<Device> WithStages(std::unique_ptr<Device> device, std::size_t number) const;
     void Flush();
     Device& Named(const std::string& name) const;
 
     Surroundings& m_surroundings;
     std::map<std::string, std::string> m_defines;
+    std::uint64_t m_seed;
+    nlohmann::json m_stages; ///< by interface
     std::vector<std::string> m_names;
     std::vector<std::unique_ptr<Device>> m_devices;
     std::unique_ptr<Engine> m_engine;

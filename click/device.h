@@ -3,6 +3,8 @@
 
 #include "headers.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,6 +28,7 @@ struct DeviceStatistics
     std::uint64_t oversizeDrops{}; ///< longer than MAXIMUM_FRAME
     std::uint64_t malformed{};     ///< shorter than an Ethernet header
     std::uint64_t sendDrops{};     ///< the other end would not take it
+    std::uint64_t policed{};       ///< stages dropped it, on its way in or out
 };
 
 /// What FromDevice and ToDevice of one name stand for. Counts what passes.
@@ -56,6 +59,12 @@ class Device
     virtual void Send(Bytes frame) = 0;
     virtual void Flush() = 0;
     virtual DeviceStatistics Read() = 0;
+
+    /// What its stages count; an empty list without any.
+    virtual nlohmann::json ReadStages()
+    {
+        return nlohmann::json::array();
+    }
 
     /// Lets go of the interface, so that another one can have its name: nothing comes in, and what is sent is
     /// lost and counted. False where that cannot be.

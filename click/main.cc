@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <vector>
 
 namespace netboxit::click
@@ -126,11 +127,28 @@ void WriteStatistics(ClickRouter& router, const std::string& path)
     WriteWhole(file.Get(), text.data(), text.size(), 0, tried);
 }
 
+nlohmann::json ReadStages(const Options& options)
+{
+    if (!options.stages)
+    {
+        return nullptr;
+    }
+    std::ifstream file(*options.stages);
+    try
+    {
+        return nlohmann::json::parse(file);
+    }
+    catch (const nlohmann::json::exception& error)
+    {
+        throw BadOption("--stages " + *options.stages + ": " + (file ? error.what() : std::strerror(errno)));
+    }
+}
+
 void Run(const Options& options)
 {
     const auto signals = CatchSignals();
     HostSurroundings surroundings(options, signals);
-    ClickRouter router(surroundings, options.configuration, options.defines);
+    ClickRouter router(surroundings, options.configuration, options.defines, ReadStages(options));
     if (options.check)
     {
         return;

@@ -69,6 +69,7 @@ Options ReadOptions(int argc, char** argv)
 {
     static const option KNOWN[] = {{"control", required_argument, nullptr, 'c'},
                                    {"statistics", required_argument, nullptr, 's'},
+                                   {"stages", required_argument, nullptr, 't'},
                                    {"define", required_argument, nullptr, 'd'},
                                    {"memory", required_argument, nullptr, 'm'},
                                    {"priority", required_argument, nullptr, 'p'},
@@ -86,6 +87,9 @@ Options ReadOptions(int argc, char** argv)
             break;
         case 's':
             options.statistics = optarg;
+            break;
+        case 't':
+            options.stages = optarg;
             break;
         case 'd':
             Define(options.defines, optarg);

@@ -81,6 +81,7 @@ def test_a_textbook_bridge_passes_frames_unchanged_and_counts_them(wires: list[P
         "oversize_drops": 0,
         "malformed": 0,
         "send_drops": 0,
+        "policed": 0,
     }
     assert counted["jan"]["sent"] == len(frames) and counted["ian"]["sent"] == counted["jan"]["received"] == 3
 

@@ -56,7 +56,8 @@ Json PortStages::Read(std::int64_t now) const
 
 void PortStages::AddTo(Json& stations, std::int64_t now) const
 {
-    for (const auto& [station, read] : Read(now).items())
+    const auto all = Read(now);
+    for (const auto& [station, read] : all.items())
     {
         auto& own = stations[station];
         for (auto stage : read)

@@ -47,6 +47,7 @@ RouterConfiguration ReadRouter(const Json& json, const std::string& path)
                                .configuration = router.Text("configuration"),
                                .defines = {},
                                .interfaces = {},
+                               .stages = router.At("stages"),
                                .statistics = router.TextOr("statistics", "")};
     const auto& defines = router.At("defines");
     for (const auto& [name, value] : defines.items())

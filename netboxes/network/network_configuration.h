@@ -83,6 +83,7 @@ struct RouterConfiguration
     std::string configuration;                  ///< path of its Click file
     std::map<std::string, std::string> defines; ///< its variables; IAN_ETH has the Ethernet address of interface `ian`
     std::vector<std::string> interfaces;
+    Json stages; ///< as click::ClickRouter takes them
     std::string statistics; ///< path, empty: none
 };
 

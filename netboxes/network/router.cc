@@ -28,7 +28,8 @@ void Router::Start()
 {
     try
     {
-        m_click = std::make_unique<click::ClickRouter>(*this, m_configuration.configuration, m_configuration.defines);
+        m_click = std::make_unique<click::ClickRouter>(
+            *this, m_configuration.configuration, m_configuration.defines, m_configuration.stages);
         m_click->Open(std::chrono::milliseconds::zero());
         if (m_swapped)
         {

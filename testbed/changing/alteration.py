@@ -32,7 +32,6 @@ from testbed.nodes import routers
 from testbed.nodes.control import Control, ParameterRefused
 from testbed.plans import taking
 from testbed.plans.difference import Action, Difference, NodeDifference
-from testbed.plans.node_difference import click_configuration
 from testbed.plans.planning import plan_topology
 
 #: So many parts are told by name.
@@ -274,7 +273,7 @@ class _Alteration:
 
     def _swap(self, node: NodePlan) -> None:
         """A Click router's new configuration takes over; the router's folder has it already."""
-        file = click_configuration(node)
+        file = routers.configuration_name(node) if routers.is_click(node) else None
         if file is not None and any(was.files.get(file) != node.files[file] for was in self._before[node.name]):
             socket = container_of(self._folder, node.name, node.container).folder / routers.CONTROL
             with routers.Handlers(socket, routers.SWAP_TIMEOUT_S) as handlers:

@@ -13,6 +13,7 @@ from contracts.addresses import Addresses, Gateways, Interface
 from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
+from netboxes.stages.stage import Stages
 from testbed.description.input_errors import nearest
 from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
@@ -67,6 +68,11 @@ class Router(ContainerSection):
         {}, description="Of a Click configuration: what it takes besides its interfaces, as `RATE: 1900kbps`."
     )
     interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
+    stages: dict[Name, Stages] = Field(
+        {},
+        description="Engine click: by interface, [stages](#stages) that its frames pass, in the order in which those towards the "
+        "router do.",
+    )
     gateway: Gateways = Field((), description="Engine linux: router for all networks that no other route leads to.")
     ospf: Ospf | None = Field(None, description="Engine linux: learn and tell routes by OSPF; IPv4.")
 
@@ -78,10 +84,12 @@ class Router(ContainerSection):
                 ((key,), "only a router with engine: linux has this") for key in ("gateway", "ospf") if getattr(self, key)
             )
             prefixes = [name.upper().replace("-", "_") for name in self.interfaces]
+            for name in self.stages.keys() - self.interfaces.keys():
+                yield ("stages", name), f'the router has no interface "{name}"; {nearest(name, self.interfaces)}'
             own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
             yield from ((("variables", name), "this is told by the interfaces; leave it out") for name in own)
-        elif self.variables:
-            yield ("variables",), "only a Click router has variables"
+        elif self.variables or self.stages:
+            yield from (((key,), f"only a Click router has {key}") for key in ("variables", "stages") if getattr(self, key))
         elif self.ospf:
             yield from self._wrong_in_ospf(self.ospf)
 

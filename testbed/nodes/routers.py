@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import Final, Self
 
@@ -28,6 +28,8 @@ from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
 CONTROL: Final = "control.sock"
+#: Beside the configuration, where interfaces have stages.
+STAGES_FILE: Final = "stages.json"
 #: Click tries another configuration, and the queues of the old one drain, before the answer comes.
 SWAP_TIMEOUT_S: Final = 15.0
 
@@ -75,6 +77,11 @@ def is_click(node: NodePlan) -> bool:
     return node.kind == "router" and not node.forwards
 
 
+def configuration_name(node: NodePlan) -> str:
+    """The file that a Click router does what it says."""
+    return PurePosixPath(node.command[-1]).name
+
+
 def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
     """The `$VARIABLES` that a configuration is given for its interfaces.
 
@@ -98,17 +105,19 @@ def command(
     *,
     folder: str = NODE_FOLDER,
     memory: Mapping[str, str] | None = None,
+    has_stages: bool = False,
 ) -> tuple[str, ...]:
     """What a router node runs.
 
     `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics; `memory` says of each interface that
-    is an end of a memory wire which end it is, left or right.
+    is an end of a memory wire which end it is, left or right; `has_stages`: a file beside the configuration has them.
     """
     return (
         str(EXECUTABLE),
         *("--control", f"{folder}/{CONTROL}"),
         *("--statistics", f"{folder}/{STATISTICS_FILE}"),
         *(("--priority", str(priority)) if priority else ()),
+        *(("--stages", str(configuration.with_name(STAGES_FILE))) if has_stages else ()),
         *(part for name, end in (memory or {}).items() for part in ("--memory", f"{name}={WIRES_FOLDER}/{name}:{end}")),
         *_define_options(defines),
         str(configuration),

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
-from pathlib import PurePosixPath
 from typing import Any, Final, Literal, TypeVar
 
 from contracts.changes import ParameterChange
@@ -17,7 +16,7 @@ from netboxes.technology import Technology, technology_of
 from testbed.description.live import station_models, written
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
-from testbed.nodes.routers import is_click
+from testbed.nodes.routers import configuration_name, is_click
 
 How = Literal["live", "restart", "replace"]
 
@@ -137,7 +136,7 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield from _netbox(after.name, old, new)
         else:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
-            how: How = "live" if name == click_configuration(after) else "restart"
+            how: How = "live" if is_click(after) and name == configuration_name(after) else "restart"
             yield Finding(how, f"{name} is another from line {_first_difference(old, new)} on")
 
 
@@ -149,11 +148,6 @@ def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield Finding("restart", f"what is copied to {place} is another")
         else:
             yield Finding("live", two(f"what is copied to {place} is from another place:", old.source, new.source))
-
-
-def click_configuration(node: NodePlan) -> str | None:
-    """The file that a Click router does what it says; None for another node."""
-    return PurePosixPath(node.command[-1]).name if is_click(node) else None
 
 
 def _first_difference(old: str, new: str) -> int:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from contracts.errors import NetBoxITError
 from contracts.installation import CHECKOUT
@@ -17,6 +17,7 @@ from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, Re
 from contracts.quantities import SIZE
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
 from netboxes.live_limits import live_limits
+from netboxes.stages.stage import Stage
 from system import file_trees
 from system.cores import REALTIME_PERIOD_US, available_cores
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
@@ -234,7 +235,7 @@ class _Resolver:
             "statistics": f"{NODE_FOLDER}/{STATISTICS_FILE}",
             "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
         }
-        if stages := {station: [stage.model_dump() for stage in own] for station, own in netbox.stages.items() if own}:
+        if stages := _in_base_units(netbox.stages):
             configuration["stages"] = stages
         return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -268,12 +269,22 @@ class _Resolver:
         values |= {variable: str(value) for variable, value in router.variables.items()}
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
+        files = {copy: _read_configuration(router.configuration)}
+        if stages := _in_base_units(router.stages):
+            said = {"seed": netbox_seed(self.topology.seed, name), "interfaces": stages}
+            files[routers.STAGES_FILE] = json.dumps(said, indent=2, sort_keys=True) + "\n"
         return self._emulator(
             name,
             "router",
-            command=routers.command(Path(NODE_FOLDER, copy), values, self.on(name).priority, memory=self.wires.memory_ends(name)),
+            command=routers.command(
+                Path(NODE_FOLDER, copy),
+                values,
+                self.on(name).priority,
+                memory=self.wires.memory_ends(name),
+                has_stages=bool(stages),
+            ),
             interfaces=interfaces,
-            files={copy: _read_configuration(router.configuration)},
+            files=files,
         )
 
     def _emulator(
@@ -310,6 +321,11 @@ class _Resolver:
             return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
         port: PortConfiguration = {"kind": io, "interface": station}
         return {**port, "fallback": False} if io == "xdp" else port
+
+
+def _in_base_units(stages: Mapping[str, Sequence[Stage]]) -> dict[str, list[dict[str, Any]]]:
+    """Of those ports that have any."""
+    return {port: [stage.model_dump() for stage in own] for port, own in stages.items() if own}
 
 
 def _read_configuration(path: Path) -> str:

@@ -226,7 +226,7 @@ def _defaults(node: NodePlan) -> list[tuple[Network, str]]:
 def _routes_of(node: NodePlan, interfaces: dict[str, list[Interface]]) -> Routes | None:
     """Of a router; None when nothing is known of them."""
     if routers.is_click(node):
-        (text,) = node.files.values()
+        text = node.files[routers.configuration_name(node)]
         static = routers.static_routes(text, routers.defines_in(node.command))
         return None if static is None else Routes(static=[(network, gateway) for network, gateway in static if gateway])
     routes = frr.read_routes(node.files.get(frr.CONFIGURATION, ""), interfaces)

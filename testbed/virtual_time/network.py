@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,12 +118,14 @@ class VirtualNetwork:
 
     def _router(self, node: NodePlan) -> _Json:
         place = self.folder / NODES / node.name
-        ((name, text),) = node.files.items()
-        durable.write(place / name, text)
+        name = routers.configuration_name(node)
+        durable.write(place / name, node.files[name])
+        stages = node.files.get(routers.STAGES_FILE)
         return {
             "name": node.name,
             "configuration": str(place / name),
             "defines": routers.defines_in(node.command),
+            "stages": None if stages is None else json.loads(stages),
             "interfaces": [port.name for port in node.interfaces],
             "statistics": str(place / STATISTICS_FILE),
         }
