@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""python -m reproductions queues: runs a study's campaigns, and sets ours beside what its sources published.
+"""python -m reproductions STUDY: runs a study's campaigns, and sets ours beside what its sources published.
 
 The same command goes on where it was ended. Exit status 0 when all came as it is known, 1 when not, 2 for bad input.
 """
@@ -13,18 +13,19 @@ from typing import Annotated, Literal
 import typer
 
 from reproductions import document
+from reproductions.management import MANAGEMENT
 from reproductions.queues import QUEUES
 from testbed.run import RESULTS
 from testbed.views import campaign_view, console, drawing
 
-STUDIES = {QUEUES.name: QUEUES}
+STUDIES = {study.name: study for study in (QUEUES, MANAGEMENT)}
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def main(
-    name: Annotated[Literal["queues"], typer.Argument(help="Which study.")],
+    name: Annotated[Literal["queues", "management"], typer.Argument(help="Which study.")],
     full: Annotated[bool, typer.Option("--full", help="All repetitions, in place of those of the ordinary run.")] = False,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="One experiment, by its id.")] = None,
     write: Annotated[

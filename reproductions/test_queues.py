@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The study of queues: its files are sound, and its cheapest experiments come out as its document says."""
+"""The study of queues: its cheapest experiments come out as its document says."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from statistics import fmean
 
 import pytest
 
-from campaigns import checking
 from campaigns.campaign import Campaign
 from campaigns.description import Repetitions
 from reproductions import document
@@ -23,20 +22,6 @@ from reproductions.queues.schedulers import DELAYS, FAIRNESS
 from reproductions.queues.stations import LATENESS, THROUGHPUT
 from reproductions.queues.wifi_cell import DOWNLOADS
 
-CAMPAIGNS = [one for one in QUEUES.experiments if isinstance(one, CampaignExperiment)]
-
-
-@pytest.mark.parametrize("experiment", CAMPAIGNS, ids=lambda one: one.campaign.stem)
-def test_its_campaigns_are_sound(experiment: CampaignExperiment) -> None:
-    checked = checking.check(Campaign.load(experiment.campaign), lambda _: None)
-    assert checked.campaign.name == f"reproduce-{experiment.campaign.stem}"
-
-
-def test_ids_are_different_and_of_a_source() -> None:
-    ids = [one.id for one in QUEUES.experiments]
-    assert len({*ids}) == len(ids)
-    assert {one.partition(" ")[0] for one in ids} == {*QUEUES.sources}
-
 
 def test_delays_of_schedulers_come_out_as_published_or_as_is_known(tmp_path: Path) -> None:
     compared = DELAYS.carry(tmp_path, lambda _: None, few=1)
@@ -45,10 +30,6 @@ def test_delays_of_schedulers_come_out_as_published_or_as_is_known(tmp_path: Pat
     assert all(one.what in text for one in compared.comparisons)
     document.keep(QUEUES, {DELAYS: compared}, tmp_path)
     assert document.kept(QUEUES, tmp_path) == {DELAYS: compared}
-
-
-def test_the_page_is_what_the_record_has() -> None:
-    assert document.section(QUEUES, document.kept(QUEUES)) in document.DOCUMENT.read_text()
 
 
 @pytest.mark.long
