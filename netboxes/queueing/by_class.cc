@@ -73,6 +73,25 @@ std::optional<Waiting> ByClass::TakeOlder(std::int64_t since)
     return std::nullopt;
 }
 
+std::vector<Waiting> ByClass::TakeTo(StationId receiver)
+{
+    std::vector<Waiting> taken;
+    for (LineId number = 0; number < m_lines.size(); ++number)
+    {
+        auto& line = m_lines[number];
+        if (line.head && line.head->to == receiver)
+        {
+            taken.push_back(*std::exchange(line.head, std::nullopt));
+        }
+        std::ranges::copy(line.discipline->TakeTo(receiver), std::back_inserter(taken));
+        if (const auto following = line.FirstBytes(); following != line.told)
+        {
+            TakeOut(number, following);
+        }
+    }
+    return taken;
+}
+
 std::uint32_t ByClass::FirstBytes() const
 {
     return Packets() > 0 ? m_lines[m_scheduler->Next()].FirstBytes() : 0;

@@ -21,6 +21,7 @@ class ByClass : public Discipline
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;
     std::optional<Waiting> TakeOlder(std::int64_t since) override;
+    std::vector<Waiting> TakeTo(StationId receiver) override;
     std::uint32_t FirstBytes() const override;
     std::size_t Packets() const override;
     std::uint64_t Bytes() const override;

@@ -32,6 +32,13 @@ std::optional<Waiting> Cascade::TakeOlder(std::int64_t since)
     return frame ? frame : m_above->TakeOlder(since);
 }
 
+std::vector<Waiting> Cascade::TakeTo(StationId receiver)
+{
+    auto taken = m_below->TakeTo(receiver);
+    std::ranges::copy(m_above->TakeTo(receiver), std::back_inserter(taken));
+    return taken;
+}
+
 std::uint32_t Cascade::FirstBytes() const
 {
     return m_below->Packets() > 0 ? m_below->FirstBytes() : m_above->FirstBytes();

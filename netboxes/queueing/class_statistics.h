@@ -52,6 +52,15 @@ class ClassStatistics
         }
     }
 
+    /// A frame moves to another queue.
+    void Moved(const Waiting& frame)
+    {
+        if (!m_classes.empty())
+        {
+            Leave(frame);
+        }
+    }
+
     /// All came and went at this time (simulated, ns).
     void HaveLengths(std::int64_t now)
     {

@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 namespace netboxit::queueing
 {
@@ -58,6 +60,12 @@ class Discipline
     virtual std::optional<Waiting> Dequeue(std::int64_t now) = 0;
     /// Takes out one that entered before `since`, past all rules; none when there is none.
     virtual std::optional<Waiting> TakeOlder(std::int64_t since) = 0;
+    /// Takes out all that are for a receiver on the medium, past all rules, each after what is before it in its line. Of disciplines that
+    /// `modular` is made of: a queue has no other where several receivers share it.
+    virtual std::vector<Waiting> TakeTo(StationId)
+    {
+        throw std::logic_error("queue: this discipline does not know of receivers");
+    }
     /// Bytes of the frame that goes next, unless it is dropped when its turn comes; 0: none waits.
     virtual std::uint32_t FirstBytes() const = 0;
     virtual std::size_t Packets() const = 0;

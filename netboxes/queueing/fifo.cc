@@ -26,6 +26,13 @@ std::optional<Waiting> Fifo::TakeOlder(std::int64_t since)
     return m_line.IsEmpty() || m_line.Front().entered >= since ? std::nullopt : std::optional(m_line.Pop());
 }
 
+std::vector<Waiting> Fifo::TakeTo(StationId receiver)
+{
+    std::vector<Waiting> taken;
+    m_line.PopTo(receiver, taken);
+    return taken;
+}
+
 std::uint32_t Fifo::FirstBytes() const
 {
     return m_line.IsEmpty() ? 0 : m_line.Front().bytes;

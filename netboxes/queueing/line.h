@@ -65,6 +65,24 @@ class Line
         return frame;
     }
 
+    /// Takes those that are for a receiver, wherever they stand; `taken` gets them in their order.
+    void PopTo(StationId receiver, std::vector<Waiting>& taken)
+    {
+        for (auto left = m_count, place = m_first; left > 0; --left)
+        {
+            const auto slot = m_pool->m_slots[place];
+            if (slot.frame.to == receiver)
+            {
+                // The ends of a line say nothing of what is beyond them.
+                (place == m_first ? m_first : m_pool->m_slots[slot.before].behind) = slot.behind;
+                (place == m_last ? m_last : m_pool->m_slots[slot.behind].before) = slot.before;
+                Forget(place, slot.frame);
+                taken.push_back(slot.frame);
+            }
+            place = slot.behind;
+        }
+    }
+
   private:
     void Forget(WaitingPool::Place place, const Waiting& frame)
     {

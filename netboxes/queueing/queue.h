@@ -61,19 +61,43 @@ class Queue
         m_shaper.Set(OwnRate(said), OverheadOf(said));
         const auto limit = said.value("time", Json());
         m_timeLimit = limit.is_null() ? ALWAYS : std::llround(limit.get<double>() * 1e9);
-        std::vector<Waiting> waiting;
-        while (const auto next = m_discipline ? m_discipline->TakeOlder(ALWAYS) : std::nullopt)
-        {
-            waiting.push_back(*next);
-        }
+        const auto waiting = TakeOut();
         m_discipline = std::move(discipline);
         m_classes.Begin(classes, now);
-        std::ranges::stable_sort(waiting, {}, &Waiting::entered);
         for (const auto& each : waiting)
         {
             m_classes.Entered(each);
             m_discipline->Enqueue(each, now, m_shaper.Rate(rate));
         }
+        HasLength(now);
+    }
+
+    /// Something that waits, and what a discipline knows of it.
+    struct Moving
+    {
+        Item item;
+        Waiting waiting;
+    };
+
+    /// Takes out all that waits, in the order in which it came, for another queue. It was neither sent nor lost.
+    std::vector<Moving> MoveOut(std::int64_t now)
+    {
+        std::vector<Moving> moving;
+        for (const auto& each : TakeOut())
+        {
+            m_classes.Moved(each);
+            moving.push_back({Release(each.item), each});
+        }
+        HasLength(now);
+        return moving;
+    }
+
+    /// Takes in what waited in another queue, with its age; what has no room is lost. What came first there comes first.
+    void MoveIn(Moving moving, std::int64_t now, double rate)
+    {
+        moving.waiting.item = Keep(std::move(moving.item));
+        m_classes.Entered(moving.waiting);
+        m_discipline->Enqueue(moving.waiting, now, m_shaper.Rate(rate));
         HasLength(now);
     }
 
@@ -134,6 +158,16 @@ class Queue
     void Clear(Loss reason, std::int64_t now)
     {
         Lose(ALWAYS, reason, now);
+    }
+
+    /// Loses all that waits for a receiver: of a queue that several share, with `modular`.
+    void ClearTo(StationId receiver, Loss reason, std::int64_t now)
+    {
+        for (const auto& waiting : m_discipline->TakeTo(receiver))
+        {
+            Drop(waiting, reason);
+        }
+        HasLength(now);
     }
 
     /// Whether it looks into frames.
@@ -227,6 +261,18 @@ class Queue
         HasLength(now);
     }
 
+    /// All that waits, in the order in which it came.
+    std::vector<Waiting> TakeOut()
+    {
+        std::vector<Waiting> waiting;
+        while (const auto next = m_discipline ? m_discipline->TakeOlder(ALWAYS) : std::nullopt)
+        {
+            waiting.push_back(*next);
+        }
+        std::ranges::stable_sort(waiting, {}, &Waiting::entered);
+        return waiting;
+    }
+
     void HasLength(std::int64_t now)
     {
         m_statistics.HasLength(m_discipline->Packets(), now);
@@ -251,16 +297,16 @@ class Queue
         return isMarked;
     }
 
-    std::uint32_t Keep(const Item& item)
+    std::uint32_t Keep(Item item)
     {
         if (m_free.empty())
         {
-            m_items.push_back(item);
+            m_items.push_back(std::move(item));
             return static_cast<std::uint32_t>(m_items.size() - 1);
         }
         const auto number = m_free.back();
         m_free.pop_back();
-        m_items[number] = item;
+        m_items[number] = std::move(item);
         return number;
     }
 

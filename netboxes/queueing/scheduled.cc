@@ -54,6 +54,32 @@ std::optional<Waiting> Scheduled::TakeOlder(std::int64_t since)
     return frame;
 }
 
+std::vector<Waiting> Scheduled::TakeTo(StationId receiver)
+{
+    std::vector<Waiting> taken;
+    for (LineId number = 0; number < m_lines.size(); ++number)
+    {
+        auto& line = m_lines[number];
+        const auto first = FirstBytesOf(number);
+        auto packets = line.Packets();
+        line.PopTo(receiver, taken);
+        while (packets > line.Packets())
+        {
+            m_lengths.Shrink(number, --packets);
+            --m_packets;
+        }
+        if (const auto following = FirstBytesOf(number); following != first)
+        {
+            m_scheduler->TakenOut(number, following);
+        }
+    }
+    for (const auto& frame : taken)
+    {
+        m_bytes -= frame.bytes;
+    }
+    return taken;
+}
+
 Waiting Scheduled::Take(LineId line)
 {
     const auto frame = m_lines[line].Pop();

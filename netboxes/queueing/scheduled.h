@@ -18,6 +18,7 @@ class Scheduled : public Discipline
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;
     std::optional<Waiting> TakeOlder(std::int64_t since) override;
+    std::vector<Waiting> TakeTo(StationId receiver) override;
     std::uint32_t FirstBytes() const override;
 
     std::size_t Packets() const override

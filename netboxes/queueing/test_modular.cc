@@ -269,8 +269,8 @@ TEST(ModularTest, PacketsWaitForTheirReceiversToBeReachable)
     EXPECT_GE(throughput.rbegin()->second, 0.9);
 }
 
-/// Random arrivals, departures, channels and other settings while packets wait: each packet is sent or lost, once; none waits beside an idle
-/// transmitter; of a class, the packets to a station keep their order.
+/// Random arrivals, departures, channels, receivers that go away, and other settings and queues while packets wait: each packet is sent or
+/// lost, once; none waits beside an idle transmitter; of a class, the packets to a station keep their order.
 TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
 {
     Random random(7);
@@ -292,10 +292,12 @@ TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
             return random() < 0.8 ? queue : Json{{"discipline", "fifo"}, {"packets", 150}};
         };
         std::set<std::uint32_t> waiting;
+        std::optional<StationId> away; // now
         const auto lose = [&](std::uint32_t item, Loss reason)
         {
             EXPECT_EQ(waiting.erase(item), 1u);
-            EXPECT_EQ(reason, Loss::QueueFull);
+            EXPECT_EQ(reason, away ? Loss::Outage : Loss::QueueFull);
+            EXPECT_TRUE(!away || item % 5 == *away);
         };
         Queue<std::uint32_t> queue(said(), ChanceOf(1), lose, {}, MakerOf(&channels));
         std::map<std::uint32_t, std::uint32_t> latest;
@@ -333,6 +335,25 @@ TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
                 queue.Set(said(), now, RATE);
                 ASSERT_EQ(queue.Packets(), waiting.size());
             }
+            if (random() < 0.01)
+            {
+                away = random.Below(4);
+                queue.ClearTo(*away, Loss::Outage, now);
+                ASSERT_TRUE(std::ranges::none_of(waiting, [&](std::uint32_t left) { return left % 5 == *away; }));
+                ASSERT_EQ(queue.Packets(), waiting.size());
+                away.reset();
+            }
+            if (random() < 0.01)
+            {
+                auto moving = queue.MoveOut(now);
+                ASSERT_EQ(moving.size(), waiting.size());
+                ASSERT_TRUE(queue.IsEmpty());
+                for (auto& each : moving)
+                {
+                    queue.MoveIn(std::move(each), now, RATE);
+                }
+                ASSERT_EQ(queue.Packets(), waiting.size());
+            }
         }
         while (!waiting.empty())
         {
@@ -340,6 +361,33 @@ TEST(ModularTest, NoPacketIsLostUncountedAndNoneWaitsBesideAnIdleTransmitter)
         }
         ASSERT_TRUE(queue.IsEmpty());
         ASSERT_EQ(queue.Bytes(), 0u);
+    }
+}
+
+TEST(ModularTest, LosesWhatIsForOneReceiverAndKeepsTheOrderOfTheOthers)
+{
+    const Channels channels({1.0, 1.0, 1.0});
+    for (const auto& qos : {"fifo", "drr", "scfq", "wf2q+", "qfq", "qfq+"})
+    {
+        for (const auto prefetched : {0, 5})
+        {
+            std::vector<int> lost;
+            const auto lose = [&](int item, Loss) { lost.push_back(item); };
+            Queue<int> queue(Modular(qos, prefetched * LONGEST, "qfq+", "analogical"), ChanceOf(1), lose, {}, MakerOf(&channels));
+            for (int item = 0; item < 30; ++item)
+            {
+                queue.Enqueue(item, {LONGEST, {}, {}, static_cast<StationId>(item % 3)}, 0, RATE);
+            }
+            queue.ClearTo(1, Loss::Outage, MS);
+            EXPECT_EQ(lost, (std::vector{1, 4, 7, 10, 13, 16, 19, 22, 25, 28}));
+            EXPECT_EQ(queue.Read(MS).at("bytes"), 20 * LONGEST);
+            std::array<int, 3> latest{-3, -2, -1};
+            while (const auto item = queue.Dequeue(MS))
+            {
+                EXPECT_EQ(*item, std::exchange(latest[*item % 3], *item) + 3);
+            }
+            EXPECT_EQ(latest, (std::array{27, -2, 29}));
+        }
     }
 }
 
