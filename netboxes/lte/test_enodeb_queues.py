@@ -166,3 +166,17 @@ def test_technologies_without_bearers_say_where_such_a_queue_is(technology: str,
     with pytest.raises(ValidationError) as refused:
         model.model_validate({**(model.TYPICAL or {}), "queue": discipline})
     assert "a netbox that has one; use one of fifo, " in str(refused.value)
+
+
+def test_a_worse_channel_costs_rate_and_no_blocks() -> None:
+    """So an eNodeB has no `modular`, which gives shares by what succeeds: link adaptation keeps a tenth of errors at most."""
+    rates = {}
+    for fade in (0, 45):
+        stations = {"ue": {"role": "ue", "fade": f"{fade} dB"}, "core": {"role": "gateway"}}
+        emulation = overload("fifo", seconds=0.5, stations=stations, tx_power="23 dBm")
+        counted = station(emulation)
+        assert counted["block_errors_downlink"] <= 0.1 * counted["transport_blocks_downlink"]
+        rates[fade] = goodput(emulation, "ue", CORE, 1000, 1.1, 1.5)
+    assert rates[45] < 0.6 * rates[0]
+    with pytest.raises(ValidationError, match="which this technology does not tell its queues; use wf2q"):
+        Parameters.model_validate(ONE | {"queue": "modular"})

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "configuration.h"
+#include "receiver_channels.h"
 #include "scheduler.h"
 #include "subframe_room.h"
 #include "subscriber.h"
@@ -28,10 +29,15 @@ struct DownlinkPlan
 };
 
 /// The base station's downlink: its queues, and which bursts a frame is filled with.
+///
+/// Each connection has a queue of its own. Where the cell's queue is `modular` the connections have one for all, but for those with something
+/// of their own: a queue, rates or a latency. Before each frame they get from it, in its order, what the frame still carries.
 class BaseDownlink
 {
   public:
+    /// `names` are those of all stations, by StationId; all of it outlives this object.
     BaseDownlink(const Configuration& configuration,
+                 const std::vector<std::string>& names,
                  Accounts& accounts,
                  std::unique_ptr<Scheduler> scheduler);
 
@@ -56,9 +62,10 @@ class BaseDownlink
     void Abandon(std::size_t subscriber, ns3::Time now);
 
     Json ReadFlows(std::size_t subscriber, ns3::Time now) const;
-    Json ReadBroadcastQueue(ns3::Time now) const
+    /// The base station's own: of broadcasts, or of all connections that share it.
+    Json ReadQueue(ns3::Time now) const
     {
-        return m_broadcast.connection.ReadQueue(now);
+        return m_shared ? m_shared->Read(now.GetNanoSeconds()) : m_broadcast.connection.ReadQueue(now);
     }
     std::uint32_t QueuedBytes(std::size_t subscriber) const;
     /// Statistics of all queues count from now on.
@@ -74,7 +81,10 @@ class BaseDownlink
 
     struct Member
     {
-        const Subscriber* station{};
+        Member(const Subscriber& subscriber, const FlowTable& table, const std::vector<std::string>& names);
+
+        const Subscriber* station;
+        ReceiverChannels channel; ///< to this one alone
         std::deque<Flow> flows;
         std::vector<std::size_t> byClass;
 
@@ -90,6 +100,23 @@ class BaseDownlink
         std::vector<Flow*> flows;
     };
 
+    /// Whether it has no queue of its own now.
+    bool Shares(const Flow& flow) const
+    {
+        return m_shared && flow.connection.Flow().MayShareQueue();
+    }
+    Flow& FlowOf(Member& member, const Sdu& sdu)
+    {
+        return member.flows[member.byClass.at(sdu.frame.trafficClass)];
+    }
+    Member& MemberOf(StationId subscriber);
+    /// The connection that an SDU goes on, and its burst profile.
+    std::pair<Flow*, ProfileId> Carrier(const Sdu& sdu);
+    /// What waits moves to the one queue, or from it to each connection's own.
+    void Share(std::unique_ptr<SduQueue> shared, const FrameLayout& layout, ns3::Time now);
+    void Separate(const FrameLayout& layout, ns3::Time now);
+    /// Moves SDUs out of the shared queue, as many as fit into the frame: the last one perhaps in part.
+    void Distribute(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now);
     Claims Collect(const FrameLayout& layout, ns3::Time now);
     Claim ClaimFor(Flow& flow, ProfileId profile, ns3::Time now);
     /// The most robust profile among the stations that a broadcast is for.
@@ -103,10 +130,13 @@ class BaseDownlink
 
     double m_frameS;
     std::size_t m_connections{BROADCAST_CONNECTION + 1};
+    const std::vector<std::string>& m_names;
     Accounts& m_accounts;
     std::unique_ptr<Scheduler> m_scheduler;
+    ReceiverChannels m_channels; ///< to all
     std::deque<Member> m_members;
     Flow m_broadcast;
+    std::unique_ptr<SduQueue> m_shared; ///< none where each connection has its own
 };
 
 } // namespace netboxit::wimax

@@ -26,7 +26,7 @@ Cell::Cell(const SegmentSetup& setup)
       m_layout(m_configuration.numerology, m_configuration.frame, setup.stations.size() - 1),
       m_receiverSnr(m_configuration.receiverSnrDb, m_configuration.fixedProfile),
       m_baseUplink(m_configuration, MakeScheduler(m_configuration.scheduler)),
-      m_baseDownlink(m_configuration, m_accounts, MakeScheduler(m_configuration.scheduler)),
+      m_baseDownlink(m_configuration, m_names, m_accounts, MakeScheduler(m_configuration.scheduler)),
       m_noise(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
     m_noise->SetStream(NOISE_STREAM);
@@ -40,7 +40,7 @@ Cell::Cell(const SegmentSetup& setup)
         const auto& name = m_configuration.stations[id].name;
         const auto uplink = m_configuration.FlowsOf(name, Direction::Uplink);
         m_indices[id] = m_subscribers.size();
-        m_subscribers.push_back(std::make_unique<Subscriber>(id, uplink, m_configuration, m_accounts));
+        m_subscribers.push_back(std::make_unique<Subscriber>(id, uplink, m_configuration, m_names, m_accounts));
         m_radios.push_back({Shadowing(m_configuration.shadowingDb,
                                       m_configuration.shadowingCorrelationM,
                                       SHADOWING_STREAM + static_cast<std::int64_t>(id))});

@@ -103,7 +103,7 @@ Json Cell::Read() const
         {"downlink_symbols_used", m_downlinkSymbolsUsed},
         {"uplink_symbols_used", m_uplinkSymbolsUsed},
         {"request_collisions", m_requestCollisions},
-        {"queue", m_baseDownlink.ReadBroadcastQueue(now)}};
+        {"queue", m_baseDownlink.ReadQueue(now)}};
     return {{"stations", std::move(stations)},
             {"links", std::move(links)},
             {"frame",

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connection.h"
 
-#include "../queueing/chance.h"
-
 #include <algorithm>
 
 namespace netboxit::wimax
 {
 
-Connection::Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t stream)
-    : m_flow(flow), m_accounts(accounts),
-      m_queue(std::make_unique<queueing::Queue<std::shared_ptr<Sdu>>>(
-          flow.queue,
-          queueing::ChanceOf(stream),
-          [&accounts](const std::shared_ptr<Sdu>& sdu, Loss reason) { accounts.Lose(*sdu, reason); },
-          [&accounts](const std::shared_ptr<Sdu>& sdu) { return accounts.MarkCongestion(*sdu); }))
+Connection::Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t stream, const queueing::Channel* channel)
+    : m_flow(flow), m_accounts(accounts), m_queue(MakeSduQueue(flow.queue, accounts, stream, channel))
 {
 }
 
 void Connection::Enqueue(const std::shared_ptr<Sdu>& sdu, Bytes frame, double rate)
 {
-    m_queue->Enqueue(sdu, {sdu->bytes, sdu->frame.trafficClass, frame}, sdu->enqueued.GetNanoSeconds(), rate);
+    m_queue->Enqueue(sdu, EntryOf(*sdu, frame), sdu->enqueued.GetNanoSeconds(), rate);
+}
+
+void Connection::Append(std::shared_ptr<Sdu> sdu)
+{
+    m_nextBytes += sdu->bytes;
+    m_next.push_back(std::move(sdu));
 }
 
 void Connection::SetQueue(const Json& queue, ns3::Time now, double rate)

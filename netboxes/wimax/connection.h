@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "accounts.h"
 #include "mac_overhead.h"
+#include "sdu_queue.h"
 #include "service_flow.h"
 
-#include "../queueing/queue.h"
-
 #include <deque>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,8 +27,8 @@ struct Pdu
 class Connection
 {
   public:
-    /// Its queue draws from the random stream of this number.
-    Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t stream);
+    /// Its queue draws from the random stream of this number. `channel`, which outlives it, tells of the receivers; null: nothing does.
+    Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t stream, const queueing::Channel* channel = nullptr);
 
     const ServiceFlow& Flow() const
     {
@@ -40,6 +37,17 @@ class Connection
 
     /// `frame`: the SDU's bytes; `rate`: what the connection sends with now, bit/s.
     void Enqueue(const std::shared_ptr<Sdu>& sdu, Bytes frame, double rate);
+    /// Takes an SDU that waited in another queue: none waits in its own one.
+    void Append(std::shared_ptr<Sdu> sdu);
+    /// What waits in its queue, for another one, and what waited in another one, for its own.
+    std::vector<SduQueue::Moving> MoveOut(ns3::Time now)
+    {
+        return m_queue->MoveOut(now.GetNanoSeconds());
+    }
+    void MoveIn(SduQueue::Moving moving, ns3::Time now, double rate)
+    {
+        m_queue->MoveIn(std::move(moving), now.GetNanoSeconds(), rate);
+    }
     /// Gives it another queue, as queue.py dumps it; throws OutOfRange and then changes nothing.
     void SetQueue(const Json& queue, ns3::Time now, double rate);
 
@@ -88,7 +96,7 @@ class Connection
 
     ServiceFlow m_flow;
     Accounts& m_accounts;
-    std::unique_ptr<queueing::Queue<std::shared_ptr<Sdu>>> m_queue;
+    std::unique_ptr<SduQueue> m_queue;
     /// Taken out of the queue: the first one perhaps partly sent, others found no room yet.
     std::deque<std::shared_ptr<Sdu>> m_next;
     std::uint32_t m_nextBytes{}; ///< of these, not yet sent

@@ -137,7 +137,7 @@ class Parameters(Technology):
     queue: AnyQueue = Field(
         Queue(bytes=USUAL_ROOM),
         description="In front of each connection, each with its own room, in bytes of Ethernet frames; a number is its packets, "
-        "a word its discipline. Default: 64 kB.",
+        "a word its discipline. With `modular` the base station has one for all. Default: 64 kB.",
     )
     scheduler: Literal["strict", "weighted", "proportional-fair", "maximum-snr"] = Field(
         "strict",

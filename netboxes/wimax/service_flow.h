@@ -6,6 +6,7 @@
 #include "ns3/nstime.h"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -67,6 +68,12 @@ struct ServiceFlow
     bool hasOwnQueue{};                      ///< `queue` is not the cell's
     double weight{1.0};                      ///< for schedulers that weigh
     Carriage carriage;
+
+    /// Whether its SDUs may wait among those of others: what is guaranteed, limited or late by itself cannot.
+    bool MayShareQueue() const
+    {
+        return !hasOwnQueue && reservedRate == 0.0 && std::isinf(maximumRate) && !maximumLatency;
+    }
 };
 
 /// Credit that grows with a rate up to a depth; may go below zero by what was taken in advance.

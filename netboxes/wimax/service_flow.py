@@ -15,7 +15,7 @@ Interval = Annotated[float, Quantity(TIME, 1e-3, 10.0)]
 
 #: Room of a queue where none is said, in bytes of Ethernet frames.
 USUAL_ROOM = "64 kB"
-AnyQueue = Annotated[Queue, queue_or_short(bytes=USUAL_ROOM)]
+AnyQueue = Annotated[Queue, queue_or_short(bytes=USUAL_ROOM, tells_channels=True)]
 
 #: Scheduling services that know a parameter which others do not (6.3.5.2).
 OWNERS = {

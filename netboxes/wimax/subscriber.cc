@@ -41,17 +41,20 @@ std::uint32_t Subscriber::Flow::Unrequested() const
 Subscriber::Subscriber(StationId id,
                        const FlowTable& flows,
                        const Configuration& configuration,
+                       const std::vector<std::string>& names,
                        Accounts& accounts)
     : m_id(id), m_byClass(flows.byClass), m_contention(configuration.contention),
       m_perConnection(configuration.perConnection),
       m_byShare(m_perConnection || SCHEDULER_NAMES[configuration.scheduler] != "strict"), m_entry(Stream(id, 0)),
+      m_channel(names),
       m_backoff(configuration.contention.backoffStart, configuration.contention.backoffEnd, Stream(id, 1))
 {
+    m_channel.Add(configuration.base, m_uplink);
     for (const auto& flow : flows.flows)
     {
         const auto stream =
             FIRST_QUEUE_STREAM + QUEUE_STREAMS_OF_A_STATION * id + static_cast<std::int64_t>(m_flows.size());
-        m_flows.push_back(Flow{Connection(flow, accounts, stream),
+        m_flows.push_back(Flow{Connection(flow, accounts, stream, &m_channel),
                                0,
                                0,
                                ns3::Time(0),

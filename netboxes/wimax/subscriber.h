@@ -4,6 +4,7 @@
 #include "configuration.h"
 #include "link.h"
 #include "network_entry.h"
+#include "receiver_channels.h"
 #include "unsolicited.h"
 #include "uplink.h"
 
@@ -17,7 +18,12 @@ namespace netboxit::wimax
 class Subscriber
 {
   public:
-    Subscriber(StationId id, const FlowTable& flows, const Configuration& configuration, Accounts& accounts);
+    /// `names` are those of all stations, by StationId, and outlive it.
+    Subscriber(StationId id,
+               const FlowTable& flows,
+               const Configuration& configuration,
+               const std::vector<std::string>& names,
+               Accounts& accounts);
 
     StationId Id() const
     {
@@ -125,6 +131,7 @@ class Subscriber
     NetworkEntry m_entry;
     Link m_downlink;
     Link m_uplink;
+    ReceiverChannels m_channel; ///< to the base station
     std::deque<Flow> m_flows;
     std::vector<std::size_t> m_order; ///< flows by class
     std::uint64_t m_retries{};

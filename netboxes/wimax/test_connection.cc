@@ -105,6 +105,26 @@ TEST(Connection, PacksSmallSdusIntoOnePdu)
     EXPECT_TRUE(rest[0].last);
 }
 
+TEST(Connection, WhatWaitedElsewhereGoesInItsOrder)
+{
+    NoFates fates;
+    NoFrames frames;
+    Accounts accounts(fates, frames, 2);
+    Connection connection(FlowWithRoom(10000), accounts, STREAM);
+    connection.Append(MakeSdu(100));
+    connection.Append(MakeSdu(200));
+    EXPECT_EQ(connection.QueuedBytes(), 300U);
+    EXPECT_EQ(connection.AirBytes(), 300U + 2U * 10U);
+    const auto pdus = connection.Take(1000, START);
+    ASSERT_EQ(pdus.size(), 2U);
+    EXPECT_EQ(pdus[0].payload, 100U);
+    EXPECT_EQ(pdus[1].payload, 200U);
+    connection.Append(MakeSdu(300));
+    connection.DropAll(Loss::Outage, START);
+    EXPECT_EQ(fates.lost, std::vector{Loss::Outage});
+    EXPECT_EQ(connection.AirBytes(), 0U);
+}
+
 TEST(Connection, PackedPdusEndAtTheGreatestLength)
 {
     NoFates fates;
