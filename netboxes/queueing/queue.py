@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializationInfo, model_serializer, model_validator
 from pydantic.fields import FieldInfo
@@ -14,6 +14,11 @@ from contracts.errors import AtPlaces
 from contracts.netbox_configuration import Limit
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.limits import limit_of, limits_of
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 Discipline = Literal[
     "fifo",
@@ -66,9 +71,19 @@ _NO_CHANNELS = (
 )
 
 
+_PACKETS = r"\s*(\d{1,9})\s*packets?\s*"
+
+
+class _OrPackets:
+    """In the schema, too."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "string", "pattern": f"^{_PACKETS}$"}]}
+
+
 def _packets_or_size(value: object) -> object:
     """ "100 packets" are so many of the longest."""
-    match = re.fullmatch(r"\s*(\d{1,9})\s*packets?\s*", value) if isinstance(value, str) else None
+    match = re.fullmatch(_PACKETS, value) if isinstance(value, str) else None
     if match is None:
         return value
     packets = int(match[1])
@@ -79,7 +94,8 @@ def _packets_or_size(value: object) -> object:
 
 Prefetched = Annotated[
     Annotated[float, Quantity(SIZE, 0.0, _MOST_PREFETCHED * _LONGEST)],
-    BeforeValidator(_packets_or_size, json_schema_input_type=str),
+    BeforeValidator(_packets_or_size),
+    _OrPackets(),
 ]
 
 
