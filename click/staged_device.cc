@@ -26,7 +26,7 @@ std::span<const Bytes> StagedDevice::Receive()
     {
         const auto copy = room.first(frame.size());
         std::ranges::copy(frame, copy.begin());
-        if (m_chain.Entering(copy, Now()))
+        if (m_chain.Entering(copy, ReadHeaders(copy), Now()))
         {
             m_batch.push_back(copy);
             room = room.subspan(frame.size());
@@ -42,7 +42,7 @@ std::span<const Bytes> StagedDevice::Receive()
 void StagedDevice::Send(Bytes frame)
 {
     std::vector<std::uint8_t> copy(frame.begin(), frame.end());
-    if (m_chain.Leaving(copy, Now()))
+    if (m_chain.Leaving(copy, ReadHeaders(copy), Now()))
     {
         m_device->Send(copy);
     }

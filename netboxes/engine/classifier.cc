@@ -222,7 +222,7 @@ bool Classifier::Holds(const Rule& rule, const Headers& headers)
         return std::ranges::any_of(rule.ports,
                                    [=](auto range) { return range.first <= port && port <= range.second; });
     };
-    return (rule.dscp.empty() || IsIn(rule.dscp, ip.dscp)) &&
+    return (rule.dscp.empty() || IsIn(rule.dscp, ip.Dscp())) &&
            (rule.protocols.empty() || (ip.protocol && IsIn(rule.protocols, *ip.protocol))) &&
            (rule.ports.empty() ||
             (ip.hasPorts && (inRanges(ip.sourcePort) || inRanges(ip.destinationPort)))) &&

@@ -55,7 +55,6 @@ std::optional<IpHeaders> ReadIpv4(Bytes packet)
     }
     const auto whole = packet.first(std::min(totalLength, packet.size()));
     IpHeaders ip{.version = 4,
-                 .dscp = static_cast<std::uint8_t>(packet[1] >> 2),
                  .protocol = packet[9],
                  .source = packet.subspan(12, 4),
                  .destination = packet.subspan(16, 4),
@@ -143,7 +142,6 @@ std::optional<IpHeaders> ReadIpv6(Bytes packet)
     }
     const std::size_t payloadLength = BigEndian16(packet, 4);
     IpHeaders ip{.version = 6,
-                 .dscp = static_cast<std::uint8_t>(BigEndian16(packet, 0) >> 6 & 0x3f),
                  .protocol = std::nullopt,
                  .source = packet.subspan(8, 16),
                  .destination = packet.subspan(24, 16),

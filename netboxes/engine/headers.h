@@ -38,7 +38,6 @@ enum class Part : std::uint8_t
 struct IpHeaders
 {
     std::uint8_t version{};
-    std::uint8_t dscp{};
     /// Protocol of the transport header, behind IPv6's extension headers; nothing when they are cut short or
     /// encrypted.
     std::optional<std::uint8_t> protocol;
@@ -55,6 +54,12 @@ struct IpHeaders
         payload; ///< what follows that header, to the end of the packet (Ethernet's padding is no part of it)
     Bytes transport; ///< what follows IPv6's extension headers, too; empty of later fragments, and where `protocol` is nothing
     bool isAuthenticated{}; ///< IPv6: an authentication header (RFC 4302) covers it
+
+    /// The DiffServ code point (RFC 2474) that the header has now: stages may have changed it.
+    std::uint8_t Dscp() const
+    {
+        return static_cast<std::uint8_t>(version == 4 ? header[1] >> 2 : (header[0] & 0x0f) << 2 | header[1] >> 6);
+    }
 };
 
 /// What can be read in an Ethernet frame (without FCS) of at least ETHERNET_HEADER bytes. Views into the

@@ -66,7 +66,7 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     m_captures.Add(from, PacketDirection::Inbound, reception.stamp, reception.slot->bytes);
     m_ports[from]->counters.receivedBytes += reception.slot->bytes.size();
     auto& slot = *reception.slot;
-    auto headers = ReadHeaders(slot.bytes);
+    const auto headers = ReadHeaders(slot.bytes);
     const bool ends = m_segment->IsEnd();
     Destination to;
     if (!ends)
@@ -84,12 +84,7 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     slot.arrivalStamp = reception.stamp;
     slot.enteredLate = late;
     slot.from = from;
-    bool isDropped = false;
-    if (m_stages.Has(from))
-    {
-        isDropped = !m_stages.Entering(from, slot.Writable(), m_events.NowNs());
-        headers = ReadHeaders(slot.bytes);
-    }
+    const bool isDropped = m_stages.Has(from) && !m_stages.Entering(from, slot.Writable(), headers, m_events.NowNs());
     slot.trafficClass = m_classifier.Classify(headers, from, m_events.NowNs());
     m_inFlight.Admit(slot);
     if (isDropped)
@@ -107,7 +102,7 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
         }
         Await(slot, to);
     }
-    const std::uint8_t dscp = headers.ip ? headers.ip->dscp : 0;
+    const std::uint8_t dscp = headers.ip ? headers.ip->Dscp() : 0;
     m_segment->Transmit(from, to, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
 }
 

@@ -21,15 +21,15 @@ class PortStages
     }
 
     /// The frame has come in at the port of a station that has stages: false where they drop it.
-    bool Entering(StationId station, std::span<std::uint8_t> frame, std::int64_t now)
+    bool Entering(StationId station, std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
     {
-        return m_chains[station].Entering(frame, now);
+        return m_chains[station].Entering(frame, headers, now);
     }
 
     /// The frame is about to leave at the port of a station that has stages: false where they drop it.
     bool Leaving(StationId station, std::span<std::uint8_t> frame, std::int64_t now)
     {
-        return m_chains[station].Leaving(frame, now);
+        return m_chains[station].Leaving(frame, ReadHeaders(frame), now);
     }
 
     /// Gives a station these stages (netbox.json, "stages"). Those of the same kind at the same place keep what they know of packets. Throws

@@ -9,16 +9,15 @@
 namespace netboxit::stages
 {
 
-bool Chain::Entering(std::span<std::uint8_t> frame, std::int64_t now)
+bool Chain::Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
-    // The headers are read for each stage, as the one before may have changed them.
-    return std::ranges::all_of(m_links, [&](const Link& link) { return link.stage->Entering(frame, ReadHeaders(frame), now); });
+    return std::ranges::all_of(m_links, [&](const Link& link) { return link.stage->Entering(frame, headers, now); });
 }
 
-bool Chain::Leaving(std::span<std::uint8_t> frame, std::int64_t now)
+bool Chain::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
     return std::ranges::all_of(m_links | std::views::reverse,
-                               [&](const Link& link) { return link.stage->Leaving(frame, ReadHeaders(frame), now); });
+                               [&](const Link& link) { return link.stage->Leaving(frame, headers, now); });
 }
 
 void Chain::Set(const Json& stages, std::int64_t now)

@@ -25,8 +25,8 @@ class Chain
     }
 
     /// As Stage::Entering and Stage::Leaving. A stage that drops the frame is the last one to see it.
-    bool Entering(std::span<std::uint8_t> frame, std::int64_t now);
-    bool Leaving(std::span<std::uint8_t> frame, std::int64_t now);
+    bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now);
+    bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now);
 
     /// `stages`: a list with the settings of each one, and with its kind as "stage" (make_stage.h). One whose kind stays at its place keeps
     /// what it knows of packets. Throws std::invalid_argument or nlohmann::json::exception, and then changes nothing.

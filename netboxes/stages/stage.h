@@ -20,7 +20,7 @@ class Stage
   public:
     virtual ~Stage() = default;
     /// A frame from the node at the port is about to enter the segment at `now` (ns). `headers` are views into `frame`; a stage
-    /// that changes bytes keeps lengths and headers' places. False: the frame is dropped.
+    /// that changes bytes keeps lengths, headers' places, addresses and ports. False: the frame is dropped.
     virtual bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) = 0;
     /// A frame from the segment is about to leave at the port; the same otherwise.
     virtual bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) = 0;

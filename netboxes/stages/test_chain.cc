@@ -24,7 +24,7 @@ Json Flows(const Chain& chain, std::size_t place)
 void SendSyn(Chain& chain)
 {
     auto syn = Build({.flags = "S", .options = {2, 4, 5, 0xb4}});
-    EXPECT_TRUE(chain.Entering(syn, 0));
+    EXPECT_TRUE(chain.Entering(syn, ReadHeaders(syn), 0));
 }
 
 } // namespace
