@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/headers.h"
+#include "headers.h"
 
-#include <optional>
 #include <vector>
 
 namespace netboxit
@@ -58,6 +57,12 @@ class BigEndianReader
             value = value << 8 | byte;
         }
         return value;
+    }
+
+    std::uint64_t Get64()
+    {
+        const auto high = Get(4);
+        return std::uint64_t{high} << 32 | Get(4);
     }
 
     /// The next bytes; none when there are fewer.
