@@ -85,12 +85,13 @@ void PassiveRtt::Sent(std::uint32_t sequence, std::uint32_t end, std::int64_t no
     }
 }
 
-void PassiveRtt::Acknowledged(std::uint32_t acknowledgement, std::int64_t now, std::optional<std::int64_t> window)
+std::optional<std::int64_t> PassiveRtt::Acknowledged(
+    std::uint32_t acknowledgement, std::int64_t now, std::optional<std::int64_t> window)
 {
     ForgetOld(now);
     if (!m_next || IsAfter(acknowledgement, *m_next))
     {
-        return; // of what was never sent
+        return std::nullopt; // of what was never sent
     }
     std::optional<std::int64_t> sent;
     while (m_size > 0 && !IsAfter(m_traces[m_first].end, acknowledgement))
@@ -98,10 +99,12 @@ void PassiveRtt::Acknowledged(std::uint32_t acknowledgement, std::int64_t now, s
         sent = m_traces[m_first].sent; // the last one that the ACK covers: delayed ACKs belong to it
         PopFront();
     }
-    if (sent)
+    if (!sent)
     {
-        m_minimum.Add(now - *sent, now, window);
+        return std::nullopt;
     }
+    m_minimum.Add(now - *sent, now, window);
+    return now - *sent;
 }
 
 } // namespace netboxit::stages

@@ -46,11 +46,14 @@ class PassiveRtt
     /// A segment that was not acknowledged for so long gives no sample, ns. A path over two satellites with a second of queue at each stays
     /// far below it.
     static constexpr std::int64_t LARGEST = 10'000'000'000;
+    /// Smaller ones count as this one, ns, where something is divided by them: of two ends in one process, in virtual time, it may be 0.
+    static constexpr std::int64_t SMALLEST = 1000;
 
     /// A segment from `sequence` up to, but without, `end` goes to the remote end. It is not empty: `sequence` differs from `end`.
     void Sent(std::uint32_t sequence, std::uint32_t end, std::int64_t now);
-    /// The remote end acknowledges what is before `acknowledgement`. `window` of the minimum in ns; nothing: the flow's life.
-    void Acknowledged(std::uint32_t acknowledgement, std::int64_t now, std::optional<std::int64_t> window);
+    /// The remote end acknowledges what is before `acknowledgement`. `window` of the minimum in ns; nothing: the flow's life. The sample that
+    /// this gives, ns, if any.
+    std::optional<std::int64_t> Acknowledged(std::uint32_t acknowledgement, std::int64_t now, std::optional<std::int64_t> window);
 
     /// ns; nothing before the first sample.
     std::optional<std::int64_t> Minimum() const

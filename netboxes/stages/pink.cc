@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pink.h"
 
+#include "settings_reader.h"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <random>
-#include <stdexcept>
-#include <string>
 
 namespace netboxit::stages
 {
@@ -13,10 +13,8 @@ namespace netboxit::stages
 namespace
 {
 
-constexpr double BITS = 8;
-constexpr double NS_PER_S = 1e9;
-/// A smaller RTT makes no window, s: of two ends in one process, in virtual time, it may be 0.
-constexpr double SMALLEST_RTT = 1e-6;
+constexpr std::array<std::string_view, 2> ACCOUNTING_NAMES{"fixed", "exact"};
+constexpr std::array<std::string_view, 3> REALLOCATION_NAMES{"none", "literal", "base"};
 /// Windows below two segments wait for delayed ACKs (RFC 9293, section 3.8.6.3: each second segment is acknowledged at once).
 constexpr std::uint32_t LEAST_SEGMENTS = 2;
 constexpr double LARGEST_FIELD = 65'535;
@@ -31,74 +29,17 @@ constexpr std::uint32_t IPV6_HEADER = 40;
 constexpr std::uint32_t TCP_HEADER = 20;
 constexpr std::uint32_t TIMESTAMPS = 12;
 
-Reallocation ReallocationOf(const std::string& name)
-{
-    if (name == "none")
-    {
-        return Reallocation::None;
-    }
-    if (name == "literal")
-    {
-        return Reallocation::Literal;
-    }
-    if (name == "base")
-    {
-        return Reallocation::Base;
-    }
-    throw std::invalid_argument("PINK's reallocation is none, literal or base, not " + name);
-}
-
-bool IsExact(const std::string& accounting)
-{
-    if (accounting != "fixed" && accounting != "exact")
-    {
-        throw std::invalid_argument("PINK's accounting is fixed or exact, not " + accounting);
-    }
-    return accounting == "exact";
-}
-
-std::optional<std::int64_t> RttWindowOf(const Json& settings)
-{
-    const auto window = settings.value("rtt_window", Json(10.0));
-    if (window.is_null())
-    {
-        return std::nullopt;
-    }
-    const auto seconds = window.get<double>();
-    if (!(seconds > 0 && seconds < 1e9))
-    {
-        throw std::invalid_argument("PINK's rtt_window is above 0 s, or null");
-    }
-    return std::llround(seconds * NS_PER_S);
-}
-
-std::array<std::uint64_t, 2> UnpredictableSeed()
-{
-    std::random_device device;
-    const auto word = [&device] { return std::uint64_t{device()} << 32 | device(); };
-    return {word(), word()};
-}
-
 } // namespace
 
 Pink::Settings Pink::SettingsOf(const Json& settings)
 {
-    const double rate = settings.at("rate");
-    const double exploitation = settings.value("exploitation", 0.95);
-    if (!(rate > 0 && std::isfinite(rate)))
-    {
-        throw std::invalid_argument("PINK's rate is above 0 bit/s");
-    }
-    if (!(exploitation > 0 && exploitation <= 1))
-    {
-        throw std::invalid_argument("PINK's exploitation is above 0 and at most 1");
-    }
-    return {.rate = rate / BITS,
-            .exploitation = exploitation,
-            .isExact = IsExact(settings.value("accounting", "fixed")),
-            .reallocation = ReallocationOf(settings.value("reallocation", "base")),
-            .rttWindow = RttWindowOf(settings),
-            .synGuard = settings.value("syn_guard", false)};
+    const SettingsReader reader(settings, "pink");
+    return {.rate = reader.Number("rate", RATES) / BITS_PER_BYTE,
+            .exploitation = reader.NumberOr("exploitation", 0.95, {0, 1, true}),
+            .isExact = reader.ChoiceOr("accounting", ACCOUNTING_NAMES, false),
+            .reallocation = reader.ChoiceOr("reallocation", REALLOCATION_NAMES, Reallocation::Base),
+            .rttWindow = reader.RttWindow(),
+            .synGuard = reader.FlagOr("syn_guard", false)};
 }
 
 Pink::Pink(const Json& settings)
@@ -106,67 +47,50 @@ Pink::Pink(const Json& settings)
 {
 }
 
-Pink::Pink(const Json& settings, const std::array<std::uint64_t, 2>& seed)
+Pink::Pink(const Json& settings, const HashSeed& seed)
     : m_settings(SettingsOf(settings)),
       m_shares(m_settings.rate, m_settings.reallocation),
-      m_flows(seed, *this)
+      m_flows(seed, this)
 {
     m_states.reserve(TcpFlows::CAPACITY);
 }
 
 bool Pink::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
 {
-    const auto segment = ReadTcpSegment(headers);
-    const auto id = FlowOf(headers, segment, Direction::FromNode, now);
-    if (id && segment->End() != segment->sequence)
+    if (const auto packet = m_flows.Entering(headers, now))
     {
-        m_states[*id].rtt.Sent(segment->sequence, segment->End(), now);
+        Count(m_states[packet->flow], Counts(packet->flow));
     }
     return true;
 }
 
 bool Pink::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
-    const auto segment = ReadTcpSegment(headers);
-    const auto id = FlowOf(headers, segment, Direction::ToNode, now);
-    if (id && segment->ack)
+    const auto packet = m_flows.Leaving(headers, now, m_settings.rttWindow);
+    if (packet)
     {
-        m_states[*id].rtt.Acknowledged(segment->acknowledgement, now, m_settings.rttWindow);
-        Throttle(frame, *segment, *id, now);
+        Count(m_states[packet->flow], Counts(packet->flow));
+    }
+    if (packet && packet->segment.ack)
+    {
+        Throttle(frame, packet->segment, packet->flow, now);
     }
     return true;
-}
-
-std::optional<TcpFlows::Id> Pink::FlowOf(
-    const Headers& headers, const std::optional<TcpSegment>& segment, Direction direction, std::int64_t now)
-{
-    if (!segment)
-    {
-        m_unmanaged += headers.ip ? 1 : 0;
-        return std::nullopt;
-    }
-    m_flows.Expire(now);
-    const auto id = m_flows.See(*headers.ip, *segment, direction, now);
-    if (id)
-    {
-        Count(m_states[*id], Counts(*id));
-    }
-    return id;
 }
 
 void Pink::Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, TcpFlows::Id id, std::int64_t now)
 {
     if (segment.isAuthenticated)
     {
-        ++m_unmanaged;
+        ++m_authenticated;
         return;
     }
-    if (!m_flows[id].HasHandshake())
+    if (!m_flows.Flows()[id].HasHandshake())
     {
         ++m_unknownScale;
         return;
     }
-    if (!m_states[id].rtt.Minimum())
+    if (!m_flows.RttOf(id))
     {
         ++m_noRtt;
         return;
@@ -186,7 +110,7 @@ void Pink::Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, Tc
 std::uint16_t Pink::WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::int64_t now)
 {
     auto& state = m_states[id];
-    const auto& flow = m_flows[id];
+    const auto& flow = m_flows.Flows()[id];
     const auto& last = state.last;
     if (!segment.syn && last && last->number == segment.acknowledgement)
     {
@@ -198,10 +122,10 @@ std::uint16_t Pink::WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::i
         }
     }
     const unsigned shift = segment.syn ? 0 : flow.RemoteShift();
-    const Shares::Path path{.rtt = std::max(static_cast<double>(*state.rtt.Minimum()) / NS_PER_S, SMALLEST_RTT) + PairTime(flow),
+    const Shares::Path path{.rtt = static_cast<double>(std::max(*m_flows.RttOf(id), PassiveRtt::SMALLEST)) / NS_PER_S + PairTime(flow),
                             .exploitation = ExploitationOf(flow)};
     const auto share = ShareFor(segment, state, shift, path);
-    return share ? std::min(InPairs(state, *share, flow.SegmentSize(), shift, now), segment.window) : segment.window;
+    return share ? std::min(InPairs(id, *share, shift, now), segment.window) : segment.window;
 }
 
 /// What the pair of segments that is acknowledged together takes at the bottleneck, s: the smallest RTT is that of one segment. Without it
@@ -227,16 +151,17 @@ std::optional<double> Pink::ShareFor(const TcpSegment& segment, State& state, un
 /// The field for a window in bytes, in pairs of segments: a receiver acknowledges each second one at once, and a single one after 40 ms and
 /// more (RFC 5681, section 4.2). Cut off, the rest would be up to half of a small share: the flows have it in turn, as one pair more for some
 /// round-trip times. With a new turn at each ACK, a flow would send twice as much at one ACK and nothing at the next, all the time.
-std::uint16_t Pink::InPairs(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now)
+std::uint16_t Pink::InPairs(TcpFlows::Id id, double window, unsigned shift, std::int64_t now)
 {
+    auto& state = m_states[id];
     // A scale whose unit is above a pair counts in such units.
-    const double least = LEAST_SEGMENTS * size;
+    const double least = LEAST_SEGMENTS * m_flows.Flows()[id].SegmentSize();
     const double unit = std::max<double>(least, 1U << shift);
     m_clamps += window < least ? 1 : 0;
     const double pairs = std::max(window, least) / unit;
     if (now >= state.rotates)
     {
-        state.rotates = now + ROTATION * *state.rtt.Minimum();
+        state.rotates = now + ROTATION * *m_flows.RttOf(id);
         state.remainder += pairs - std::floor(pairs);
         state.hasExtra = state.remainder >= 1;
         state.remainder -= state.hasExtra ? 1 : 0;
@@ -281,7 +206,7 @@ void Pink::Stalled(TcpFlows::Id id)
 
 bool Pink::Counts(TcpFlows::Id id) const
 {
-    return !m_settings.synGuard || m_flows[id].isComplete || !m_states[id].isStalled;
+    return !m_settings.synGuard || m_flows.Flows()[id].isComplete || !m_states[id].isStalled;
 }
 
 void Pink::Count(State& state, bool counts)
@@ -313,7 +238,7 @@ void Pink::Set(const Json& settings, std::int64_t now)
     {
         m_shares = Shares(m_settings.rate, m_settings.reallocation);
     }
-    for (auto id = m_flows.FirstOpen(); id; id = m_flows.NextOpen(*id))
+    for (auto id = m_flows.Flows().FirstOpen(); id; id = m_flows.Flows().NextOpen(*id))
     {
         auto& state = m_states[*id];
         state.isCounted = state.isCounted && !isOther;
@@ -326,15 +251,15 @@ Json Pink::Read(std::int64_t) const
     return {{"flows", m_shares.Flows()},
             {"good", m_shares.Good()},
             {"bad", m_shares.Bad()},
-            {"incomplete", m_flows.Open() - m_shares.Flows()},
-            {"free", m_shares.Free() * BITS},
-            {"share", m_shares.OfGoodFlow() * BITS},
+            {"incomplete", m_flows.Flows().Open() - m_shares.Flows()},
+            {"free", m_shares.Free() * BITS_PER_BYTE},
+            {"share", m_shares.OfGoodFlow() * BITS_PER_BYTE},
             {"rewrites", m_rewrites},
             {"clamps", m_clamps},
-            {"unmanaged", m_unmanaged},
+            {"unmanaged", m_flows.Unmanaged() + m_authenticated},
             {"unknown_scale", m_unknownScale},
             {"no_rtt", m_noRtt},
-            {"evicted", m_flows.Evicted()}};
+            {"evicted", m_flows.Flows().Evicted()}};
 }
 
 } // namespace netboxit::stages

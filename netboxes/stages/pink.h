@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "passive_rtt.h"
+#include "measured_flows.h"
 #include "shares.h"
 #include "stage.h"
-#include "tcp_flows.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -36,7 +34,7 @@ class Pink : public Stage, private TcpFlows::Observer
     /// Throws nlohmann::json::exception or std::invalid_argument where settings are not as above.
     explicit Pink(const Json& settings);
     /// With a `seed` for the table of flows instead of an unpredictable one. It changes no result.
-    Pink(const Json& settings, const std::array<std::uint64_t, 2>& seed);
+    Pink(const Json& settings, const HashSeed& seed);
 
     bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
@@ -75,7 +73,6 @@ class Pink : public Stage, private TcpFlows::Observer
         Shares::Flow share{};
         bool isCounted{};
         bool isStalled{};
-        PassiveRtt rtt{};
         std::optional<LastAck> last{};
         /// What earlier windows had beyond pairs of segments, in pairs: at 1 the flow gets one more.
         double remainder{};
@@ -89,24 +86,22 @@ class Pink : public Stage, private TcpFlows::Observer
     void Closed(TcpFlows::Id id) override;
     void Stalled(TcpFlows::Id id) override;
 
-    std::optional<TcpFlows::Id> FlowOf(
-        const Headers& headers, const std::optional<TcpSegment>& segment, Direction direction, std::int64_t now);
     void Count(State& state, bool counts);
     bool Counts(TcpFlows::Id id) const;
     void Throttle(std::span<std::uint8_t> frame, const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
     std::uint16_t WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::int64_t now);
     std::optional<double> ShareFor(const TcpSegment& segment, State& state, unsigned shift, const Shares::Path& path);
-    std::uint16_t InPairs(State& state, double window, std::uint32_t size, unsigned shift, std::int64_t now);
+    std::uint16_t InPairs(TcpFlows::Id id, double window, unsigned shift, std::int64_t now);
     double PairTime(const TcpFlow& flow) const;
     double ExploitationOf(const TcpFlow& flow) const;
 
     Settings m_settings;
     Shares m_shares;
     std::vector<State> m_states; ///< of the flows, by id
-    TcpFlows m_flows;
+    MeasuredFlows m_flows;
     std::uint64_t m_rewrites{};
     std::uint64_t m_clamps{};
-    std::uint64_t m_unmanaged{};
+    std::uint64_t m_authenticated{};
     std::uint64_t m_unknownScale{};
     std::uint64_t m_noRtt{};
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "direction.h"
 #include "index_list.h"
+#include "keyed_slots.h"
 #include "tcp_segment.h"
 
 #include "headers.h"
@@ -9,17 +11,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace netboxit::stages
 {
-
-/// From the node at the port, or to it.
-enum class Direction : std::uint8_t
-{
-    FromNode,
-    ToNode
-};
 
 /// What a TCP connection is known by. IPv4's addresses are in the first 4 bytes.
 struct TcpFlowKey
@@ -31,6 +25,8 @@ struct TcpFlowKey
     std::uint8_t version{}; ///< of IP
 
     bool operator==(const TcpFlowKey&) const = default;
+
+    void AddTo(SipHash& hash) const;
 };
 
 TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Direction direction);
@@ -104,7 +100,7 @@ class TcpFlows
 
     /// `seed`: what outsiders must not know, so that they cannot choose flows of one bucket. Nothing else depends on it. The observer
     /// outlives the table.
-    TcpFlows(const std::array<std::uint64_t, 2>& seed, Observer& observer);
+    TcpFlows(const HashSeed& seed, Observer& observer);
 
     /// The open flow that the segment belongs to, after the segment; nothing when there is none (any more).
     std::optional<Id> See(const IpHeaders& ip, const TcpSegment& segment, Direction direction, std::int64_t now);
@@ -113,7 +109,7 @@ class TcpFlows
 
     const TcpFlow& operator[](Id id) const
     {
-        return m_slots[id].flow;
+        return m_slots[id];
     }
 
     std::uint32_t Open() const
@@ -139,25 +135,14 @@ class TcpFlows
     }
 
   private:
-    struct Slot
-    {
-        TcpFlow flow;
-        Id nextInBucket{};
-    };
-
-    std::size_t BucketOf(const TcpFlowKey& key) const;
-    std::optional<Id> Find(const TcpFlowKey& key) const;
     Id Insert(const TcpFlowKey& key);
     void Remove(Id id);
     void Begin(Id id, std::int64_t now);
     void Close(Id id);
     void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Direction direction);
 
-    std::array<std::uint64_t, 2> m_seed;
     Observer& m_observer;
-    std::vector<Slot> m_slots; ///< as many as there were at once
-    std::vector<Id> m_unused;  ///< of them
-    std::vector<Id> m_buckets;
+    KeyedSlots<TcpFlowKey, TcpFlow> m_slots;
     IndexList m_openByAge{CAPACITY};
     IndexList m_closedByAge{CAPACITY};
     IndexList m_incomplete{CAPACITY}; ///< and not stalled yet, the oldest first
