@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pink.h"
 
+#include "test_events.h"
 #include "test_frames.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <utility>
 #include <vector>
 
 using namespace netboxit;
@@ -40,25 +38,18 @@ class Loop
     void Start(std::int64_t at, std::uint32_t limit = 4'000'000)
     {
         senders.push_back({.limit = limit});
-        At(at, [this, index = senders.size() - 1] { Open(index); });
+        events.At(at, [this, index = senders.size() - 1] { Open(index); });
     }
 
     void RunUntil(std::int64_t end)
     {
-        while (!events.empty() && events.top().at <= end)
-        {
-            const auto event = events.top();
-            events.pop();
-            now = event.at;
-            event.happens();
-        }
-        now = end;
+        events.RunUntil(end);
     }
 
     /// From here on measurements count.
     void Measure()
     {
-        measuredFrom = now;
+        measuredFrom = events.Now();
         largestQueue = 0;
         for (auto& sender : senders)
         {
@@ -69,7 +60,7 @@ class Loop
     /// Payload of a sender since Measure(), bit/s.
     double Goodput(std::size_t sender) const
     {
-        return (senders[sender].acknowledged - senders[sender].measured) * 8e9 / static_cast<double>(now - measuredFrom);
+        return (senders[sender].acknowledged - senders[sender].measured) * 8e9 / static_cast<double>(events.Now() - measuredFrom);
     }
 
     double Goodput() const
@@ -90,7 +81,7 @@ class Loop
 
     Json Read() const
     {
-        return pink.Read(now);
+        return pink.Read(events.Now());
     }
 
   private:
@@ -103,27 +94,10 @@ class Loop
         std::uint32_t measured{};
     };
 
-    struct Event
-    {
-        std::int64_t at;
-        std::uint64_t order;
-        std::function<void()> happens;
-
-        bool operator<(const Event& other) const
-        {
-            return std::pair(at, order) > std::pair(other.at, other.order);
-        }
-    };
-
-    void At(std::int64_t at, std::function<void()> happens)
-    {
-        events.push({at, order++, std::move(happens)});
-    }
-
     void Enter(const SegmentFrame& segment)
     {
         auto frame = Build(segment);
-        pink.Entering(frame, ReadHeaders(frame), now);
+        pink.Entering(frame, ReadHeaders(frame), events.Now());
     }
 
     SegmentFrame FromSender(std::size_t index) const
@@ -138,7 +112,7 @@ class Loop
         syn.flags = "S";
         syn.options = {2, 4, 3, 232, 3, 3, SCALE};
         Enter(syn);
-        At(now + rtt, [this, index] { Acknowledge(index, 1, true); });
+        events.At(events.Now() + rtt, [this, index] { Acknowledge(index, 1, true); });
     }
 
     void Acknowledge(std::size_t index, std::uint32_t number, bool isSyn)
@@ -156,7 +130,7 @@ class Loop
             ack.options = {2, 4, 3, 232, 3, 3, SCALE};
         }
         auto frame = Build(ack);
-        pink.Leaving(frame, ReadHeaders(frame), now);
+        pink.Leaving(frame, ReadHeaders(frame), events.Now());
         const std::uint32_t window = BigEndian16(frame, TransportAt(frame) + 14);
         sender.acknowledged = number;
         sender.edge = std::max(sender.edge, number + (isSyn ? window : window << SCALE));
@@ -173,18 +147,16 @@ class Loop
         data.payload = MSS;
         Enter(data);
         senders[index].next += MSS;
-        free = std::max(free, now) + static_cast<std::int64_t>(PACKET * 8e9 / RATE);
-        largestQueue = std::max(largestQueue, static_cast<double>(free - now) * RATE / 8e9);
-        At(free + rtt, [this, index, number = senders[index].next] { Acknowledge(index, number, false); });
+        free = std::max(free, events.Now()) + static_cast<std::int64_t>(PACKET * 8e9 / RATE);
+        largestQueue = std::max(largestQueue, static_cast<double>(free - events.Now()) * RATE / 8e9);
+        events.At(free + rtt, [this, index, number = senders[index].next] { Acknowledge(index, number, false); });
     }
 
     Pink pink;
     std::int64_t rtt;
-    std::int64_t now{};
     std::int64_t free{}; ///< when the link has sent all that waits
     std::vector<Sender> senders;
-    std::priority_queue<Event> events;
-    std::uint64_t order{};
+    Events events;
     std::int64_t measuredFrom{};
     double largestQueue{};
 };
