@@ -39,6 +39,17 @@ class IndexList
         return m_links[index].next == m_end ? std::nullopt : std::optional(m_links[index].next);
     }
 
+    std::optional<Index> Back() const
+    {
+        return m_links[m_end].previous == m_end ? std::nullopt : std::optional(m_links[m_end].previous);
+    }
+
+    /// The one before; nothing before the first.
+    std::optional<Index> Before(Index index) const
+    {
+        return m_links[index].previous == m_end ? std::nullopt : std::optional(m_links[index].previous);
+    }
+
     /// Puts the index behind all others; it may be in the list before.
     void MoveToBack(Index index)
     {

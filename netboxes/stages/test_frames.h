@@ -130,4 +130,23 @@ inline Frame Build(const SegmentFrame& of)
     return frame;
 }
 
+/// A UDP packet of so many bytes from its IP header on, at least 40 with IPv4 and 60 with IPv6. Its checksums are wrong: stages do not look.
+inline Frame BuildUdp(std::uint32_t source, std::size_t bytes, int version = 4)
+{
+    const std::size_t headers = version == 4 ? 40 : 60;
+    auto frame = Build({.version = version, .source = source, .payload = bytes - headers});
+    frame[ETHERNET_HEADER + (version == 4 ? 9 : 6)] = 17;
+    return frame;
+}
+
+/// The last 32 bits of an IP packet's source address. Checksums are wrong afterwards.
+inline void WriteSource(Frame& frame, std::uint32_t source)
+{
+    const auto at = ETHERNET_HEADER + (frame[ETHERNET_HEADER] >> 4 == 4 ? 12U : 20U);
+    for (std::size_t byte = 0; byte < 4; ++byte)
+    {
+        frame[at + byte] = static_cast<std::uint8_t>(source >> (24 - 8 * byte));
+    }
+}
+
 } // namespace netboxit::stages::testing
