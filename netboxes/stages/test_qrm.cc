@@ -215,6 +215,20 @@ TEST_F(QrmTest, WhatNodesGetTogetherStaysTheRateWhileNodesComeAndGo)
     EXPECT_GE(passed, 0.9 * link); // nodes that left have shares for half a second
 }
 
+TEST_F(QrmTest, ANodeGetsTheShareThatItHadAtEachTime)
+{
+    Make({{"rate", 80e3}, {"rtt", 100}, {"idle", 1000}}); // so long an RTT that the depth cuts nothing
+    Enter(2, 1);
+    EXPECT_EQ(Enter(1, 1000), 500); // 5 kB/s in 100 s
+    now += 4 * SECOND;
+    for (std::uint32_t node = 3; node <= 10; ++node)
+    {
+        Enter(node, 1);
+    }
+    now += SECOND;
+    EXPECT_EQ(Enter(1, 1000), 21); // 4 s with a half, and 1 s with a tenth of 10 kB/s
+}
+
 TEST_F(QrmTest, BudgetsAreOfNodesAndTheOthersShareTheRest)
 {
     Make({{"budgets", {{"0.0.0.1", 10e6}, {"fd00::2", 4e6}}}});
