@@ -69,7 +69,10 @@ class Wanted:
         return dict(found.select("name", "value").collect().iter_rows())
 
     def rows(self, flows: pl.LazyFrame, others: pl.LazyFrame) -> pl.LazyFrame:
-        """Its values in tables of runs (`results.tables`): full `name` and `value`, and the tables' `run` if they have one."""
+        """Its values in tables of runs (`results.tables`): full `name` and `value`, and the tables' `run` if they have one.
+
+        Of an entry of the traffic with several connections, their mean.
+        """
         table, places = (flows, _OF_FLOW) if self.measure.of == "flow" else (others, _OF_OTHERS)
         schema = table.collect_schema()
         columns = (pl.col(column).cast(pl.String) for column in places if column in schema)
@@ -80,7 +83,9 @@ class Wanted:
             name.alias("name"),
             measured.cast(pl.Float64).alias("value"),
         ]
-        return table.filter(*self._conditions()).select(kept).drop_nulls("value")
+        whose = [column for column in ("run", "name") if column == "name" or column in schema]
+        values = table.filter(*self._conditions()).select(kept).drop_nulls("value")
+        return values.group_by(whose, maintain_order=True).agg(pl.col("value").mean())
 
     def _is_in(self, schema: pl.Schema) -> bool:
         """Tables of flows have the measures of the applications that their runs have."""

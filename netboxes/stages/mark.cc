@@ -93,7 +93,7 @@ bool Mark::Passes(std::span<std::uint8_t> frame, const Headers& headers, Directi
     const bool isWithin = !m_settings.hasRate || m_meter.Conforms(headers, direction, now);
     ++(isWithin ? m_within : m_exceeding);
     const auto dscp = isWithin ? m_settings.dscp : m_settings.excessDscp;
-    if (dscp && *dscp != headers.ip->dscp)
+    if (dscp && *dscp != headers.ip->Dscp())
     {
         WriteDscp(frame, *headers.ip, *dscp);
         ++m_marked;

@@ -9,6 +9,7 @@ MeasuredFlows::MeasuredFlows(const HashSeed& seed, TcpFlows::Observer* observer)
       m_flows(seed, *this)
 {
     m_rtts.reserve(TcpFlows::CAPACITY);
+    m_nodes.reserve(TcpFlows::CAPACITY);
 }
 
 std::optional<MeasuredFlows::Packet> MeasuredFlows::Entering(const Headers& headers, std::int64_t now)
@@ -17,6 +18,12 @@ std::optional<MeasuredFlows::Packet> MeasuredFlows::Entering(const Headers& head
     if (packet && packet->segment.End() != packet->segment.sequence)
     {
         m_rtts[packet->flow].Sent(packet->segment.sequence, packet->segment.End(), now);
+    }
+    if (packet && packet->segment.ack && m_nodes[packet->flow].synAck)
+    {
+        auto& node = m_nodes[packet->flow];
+        node.rtt = node.isRepeated ? 0 : now - *node.synAck;
+        node.synAck.reset();
     }
     return packet;
 }
@@ -28,6 +35,12 @@ std::optional<MeasuredFlows::Packet> MeasuredFlows::Leaving(
     if (packet && packet->segment.ack)
     {
         packet->rtt = m_rtts[packet->flow].Acknowledged(packet->segment.acknowledgement, now, window);
+        if (packet->segment.syn)
+        {
+            auto& node = m_nodes[packet->flow];
+            node.isRepeated = node.synAck.has_value();
+            node.synAck = now;
+        }
     }
     return packet;
 }
@@ -50,8 +63,10 @@ void MeasuredFlows::Opened(Id flow)
     if (flow >= m_rtts.size())
     {
         m_rtts.resize(flow + std::size_t{1});
+        m_nodes.resize(m_rtts.size());
     }
     m_rtts[flow] = {};
+    m_nodes[flow] = {};
     if (m_observer)
     {
         m_observer->Opened(flow);

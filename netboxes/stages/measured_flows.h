@@ -44,10 +44,16 @@ class MeasuredFlows : private TcpFlows::Observer
         return m_flows;
     }
 
-    /// ns; nothing before the connection's first sample.
+    /// Between here and the remote end, ns; nothing before the connection's first sample.
     std::optional<std::int64_t> RttOf(Id flow) const
     {
         return m_rtts[flow].Minimum();
+    }
+
+    /// Between here and the node, ns: from the SYN-ACK to what acknowledges it. 0 where that was not seen.
+    std::int64_t NodeRttOf(Id flow) const
+    {
+        return m_nodes[flow].rtt;
     }
 
     /// IP packets that are not TCP or whose segment cannot be read (fragments, IPsec, malformed ones).
@@ -57,6 +63,14 @@ class MeasuredFlows : private TcpFlows::Observer
     }
 
   private:
+    /// The node's half of a connection.
+    struct Node
+    {
+        std::optional<std::int64_t> synAck{}; ///< when it passed, ns, until the node acknowledges it
+        bool isRepeated{};                    ///< it passed twice, so nobody knows which one was acknowledged (Karn's algorithm)
+        std::int64_t rtt{};
+    };
+
     void Opened(Id flow) override;
     void Closed(Id flow) override;
     void Stalled(Id flow) override;
@@ -65,6 +79,7 @@ class MeasuredFlows : private TcpFlows::Observer
 
     TcpFlows::Observer* m_observer;
     std::vector<PassiveRtt> m_rtts; ///< of the connections, by id
+    std::vector<Node> m_nodes;      ///< likewise
     TcpFlows m_flows;
     std::uint64_t m_unmanaged{};
 };

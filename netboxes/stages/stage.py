@@ -21,8 +21,6 @@ MOST_STAGES: Final = 16
 _LIFE: Final = "life"
 _RttWindow = Annotated[float, Quantity(TIME, 0.1, 3600.0)]
 _Budget = Annotated[float, Quantity(RATE, 1e3, 100e9)]
-#: What the C++ may have null: as something else says.
-_NULLS: Final = frozenset({"burst", "dscp", "excess_dscp", "mss"})
 
 
 def _address(text: str) -> str:
@@ -41,7 +39,7 @@ class Stage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    #: What each kind has, and the default; without one (…) it must be said.
+    #: What each kind has, and the default: … must be said, None is null for the C++, too.
     _OF: ClassVar[dict[str, dict[str, Any]]] = {
         "pink": {
             **{"rate": ..., "exploitation": 0.95, "accounting": "fixed", "reallocation": "base"},
@@ -171,13 +169,13 @@ class Stage(BaseModel):
     def limit(cls) -> Limit:
         return {
             "keys": {"stage": limit_of(cls.model_fields["stage"])},
-            "cases": {"stage": {kind: cls._limits(*own) for kind, own in cls._OF.items()}},
+            "cases": {"stage": {kind: cls._limits(own) for kind, own in cls._OF.items()}},
         }
 
     @classmethod
-    def _limits(cls, *keys: str) -> dict[str, Limit]:
-        limits = limits_of(cls, *keys)
-        for key in _NULLS & limits.keys():
+    def _limits(cls, own: dict[str, Any]) -> dict[str, Limit]:
+        limits = limits_of(cls, *own)
+        for key in (key for key, default in own.items() if default is None):
             limits[key] = {**limits[key], "optional": True}
         if "rtt_window" in limits:
             limits["rtt_window"] = {**limit_of(FieldInfo.from_annotation(_RttWindow)), "optional": True}

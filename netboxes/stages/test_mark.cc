@@ -27,7 +27,7 @@ Frame Entered(Mark& mark, Frame frame, std::int64_t now = 0)
 
 unsigned DscpOf(const Frame& frame)
 {
-    return ReadHeaders(frame).ip->dscp;
+    return ReadHeaders(frame).ip->Dscp();
 }
 
 /// RFC 791, section 3.1, without what was in the field before.

@@ -389,6 +389,27 @@ TEST_F(PinkTest, WindowsFollowTheRttOfEachFlow)
     EXPECT_NEAR(SendsAndIsAcknowledged(far, LARGE, 300 * MS), 2.5 * PRODUCT / 2, PAIR);
 }
 
+TEST_F(PinkTest, TheHalfOfThePathBeforeTheNodeCounts)
+{
+    Connection connection{1};
+    SendsSyn(connection);
+    now += RTT;
+    AcknowledgesSyn(connection, 60'000);
+    now += RTT; // to the node, and back
+    Enters(Build(ToRemote(connection)));
+    EXPECT_NEAR(SendsAndIsAcknowledged(connection, LARGE), 2 * (PRODUCT - PAIR) + PAIR, PAIR);
+    // A SYN-ACK that comes twice tells nothing: which one was acknowledged?
+    Connection other{2};
+    SendsSyn(other);
+    now += RTT;
+    AcknowledgesSyn(other, 60'000);
+    now += RTT;
+    AcknowledgesSyn(other, 60'000);
+    now += RTT;
+    Enters(Build(ToRemote(other)));
+    EXPECT_NEAR(SendsAndIsAcknowledged(other, LARGE), PRODUCT / 2, PAIR);
+}
+
 TEST_F(PinkTest, NoWindowIsWrittenBeforeTheFirstRttSample)
 {
     Connection connection{1};

@@ -8,13 +8,32 @@ from typing import Any
 import pytest
 
 from netboxes.endpoints.endpoints_under_test import HOST, PEER, bulk, interface
-from netboxes.engine.virtual import Change, Emulation, EmulationFailed, Netbox, in_base_units, run
+from netboxes.engine.virtual import (
+    BROADCAST,
+    Change,
+    Emulation,
+    EmulationFailed,
+    Netbox,
+    TimedFrame,
+    checksum,
+    emulate,
+    in_base_units,
+    run,
+    udp,
+)
 from netboxes.network.virtual_network import emulate_network
 from netboxes.technology import technologies
 from results.fairness import jain
+from results.records import Fate
 
 #: Payload that packets of 1500 bytes leave of 10 Mbit/s.
 CEILING = 10e6 * 1448 / 1500
+#: Each with no more than it needs.
+KINDS: list[dict[str, Any]] = [
+    *({"stage": kind, "rate": "10 Mbit/s"} for kind in ("pink", "police", "qrm", "green")),
+    {"stage": "mark", "dscp": "ef"},
+    {"stage": "mark", "rate": "1 Mbit/s", "excess_dscp": "af43"},
+]
 PINK = {"stage": "pink", "rate": "10 Mbit/s", "accounting": "exact"}
 
 
@@ -80,6 +99,60 @@ def test_a_new_rate_is_that_of_the_shares() -> None:
     link, goodput = transfers(2, {"x": [PINK]}, duration_s=20.0, events=((5.0, "x.stages", slower),))
     assert sum(goodput) == pytest.approx(CEILING / 2, rel=0.05)
     assert of_stage(link)["rewrites"] > 0
+
+
+def frames(count: int) -> list[TimedFrame]:
+    """A packet of 500 bytes each millisecond: 4 Mbit/s."""
+    return [(1 + number * 1e-3, udp(0, 1, 472, identification=number)) for number in range(count)]
+
+
+def through_a_link(*stages: dict[str, Any], station: str = "left", **options: Any) -> Emulation:
+    given: dict[str, Any] = {"stations": {"left": {}, "right": {}}}
+    return emulate("link", given, {"left": frames(1000)}, stages={station: stages}, **options)
+
+
+@pytest.mark.parametrize(("station", "direction"), [("left", "entering"), ("right", "leaving")])
+def test_what_a_policer_drops_is_lost_as_policed(station: str, direction: str) -> None:
+    """RFC 2697: in a second 1 Mbit/s and the burst."""
+    police = {"stage": "police", "rate": "1 Mbit/s", "burst": "5 kB", "direction": direction}
+    ran = through_a_link(police, station=station)
+    passes = (1e6 / 8 + 5000) / 500
+    counted = of_stage(ran, station)
+    assert counted["passed"] == len(ran.received["right"]) == pytest.approx(passes, abs=1)
+    assert ran.statistics["frames"]["lost"]["policed"] == counted["dropped"] == 1000 - counted["passed"]
+    fates = ran.records["fate"]
+    assert (fates == Fate.POLICED).sum() == counted["dropped"]
+
+
+def test_a_policer_at_one_port_keeps_a_broadcast_from_no_other() -> None:
+    given: dict[str, Any] = {"stations": {"a": {}, "b": {}, "c": {}}}
+    sent = [(at, BROADCAST + frame[6:]) for at, frame in frames(1000)]
+    police = {"stage": "police", "rate": "1 Mbit/s", "direction": "leaving"}
+    ran = emulate("ethernet", given, {"a": sent}, stages={"b": [police]})
+    assert len(ran.received["c"]) == 1000
+    assert 0 < len(ran.received["b"]) == of_stage(ran, "b")["passed"] < 300
+
+
+def test_frames_are_sorted_into_classes_as_they_are_marked() -> None:
+    classes = [{"name": "voice", "match": {"dscp": [46]}}]
+    ran = through_a_link({"stage": "mark", "dscp": "ef"}, classes=classes)
+    assert set(ran.records["class"]) == {0}
+    frame = ran.received["right"][0][1]
+    assert frame[15] >> 2 == 46
+    assert checksum(frame[14:34]) == 0
+
+
+def test_what_one_stage_drops_the_next_one_does_not_see() -> None:
+    police = {"stage": "police", "rate": "1 Mbit/s", "burst": "5 kB"}
+    ran = through_a_link(police, {"stage": "mark", "dscp": "af41"})
+    assert of_stage(ran, "left", 1)["marked"] == of_stage(ran, "left", 0)["passed"]
+
+
+@pytest.mark.parametrize("stage", KINDS, ids=lambda stage: stage["stage"])
+def test_a_netbox_takes_each_stage_with_what_is_usual_and_lets_udp_below_the_rate_pass(stage: dict[str, Any]) -> None:
+    ran = through_a_link(stage)
+    assert len(ran.received["right"]) == 1000
+    assert of_stage(ran, "left")["stage"] == stage["stage"]
 
 
 @pytest.mark.parametrize(

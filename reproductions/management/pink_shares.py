@@ -89,7 +89,8 @@ EXPLOITATION = CampaignExperiment(
     id="pink X5",
     title="what is left for headers",
     text="Four clients; the figures are those of the law that follows from 1000 of 1052 bytes: below c = 0.951 the goodput is c "
-    "times the rate and the round trip stays on its floor; above, the goodput stays and the round trip grows as 1.052 c.",
+    "times the rate and the round trip stays on its floor; above, the goodput stays and the round trip grows as 1.052 c. "
+    "A flow's round trip is the smallest one of its life, as in the source: in that of 10 s a standing queue would be.",
     campaign=Path(__file__).with_name("pink-exploitation.yaml"),
     compare=_exploitation,
     full_repetitions=5,
