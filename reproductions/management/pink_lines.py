@@ -84,7 +84,22 @@ class _Line:
         return between(what, published, ours, bounds, unit, self.reasons.get(what, ""))
 
 
-_DSL = _Line("6.1", floor=100.8, ceiling=9506.0, goodput=9300.0, fairness=0.9, reasons={})
+_TWO_SEGMENTS = "64 clients have two segments each at least: 128 packets of 1052 bytes, which the line sends in 107.7 ms"
+_NEVER_EMPTY = "PINK leaves less than 1 % of the line unused; a queue that is never empty leaves nothing"
+_DSL = _Line(
+    "6.1",
+    floor=100.8,
+    ceiling=9506.0,
+    goodput=9300.0,
+    fairness=0.9,
+    reasons={
+        "6.1: round trip above its floor, PINK, 64 CUBIC": _TWO_SEGMENTS,
+        "6.1: round trip above its floor, PINK, 64 NewReno": _TWO_SEGMENTS,
+        "6.1: goodput, PINK above DropTail, 32 CUBIC": _NEVER_EMPTY,
+        "6.1: goodput, PINK above CoDel, 32 CUBIC": _NEVER_EMPTY,
+        "6.1: goodput, PINK above DropTail, 32 NewReno": _NEVER_EMPTY,
+    },
+)
 _SATELLITE = _Line("6.3", floor=702.1, ceiling=3802.0, goodput=3700.0, fairness=0.75, reasons={})
 
 DSL = CampaignExperiment(

@@ -17,6 +17,10 @@ _C = 0.95
 _ENDS = (("first", 700), ("fourth", 850))
 #: By which a rate of the line has its headers.
 _HEADERS = 1052 / 1000
+_PAIRS = (
+    "a second is little more than a round trip of 702 ms: a flow that has a pair of segments more for some of them has more in it"
+)
+_CHANCE = "the source says that shares fluctuate, not by which order; in two runs of ours chance decides more than 150 ms do"
 _AQMS = {"droptail": "DropTail", "codel": "CoDel", "red": "RED"}
 
 
@@ -25,7 +29,7 @@ def _shares(cells: Cells) -> Iterator[Comparison]:
         goodput = cells.mean(f"{transfer}.transfer_goodput_kbps", aqm="pink")
         yield near(f"F3.28: goodput of the {transfer} flow with PINK", 1e3 * _C, goodput, Within(share=0.05), _MBPS)
     worst = cells.mean("line.fairness_worst", aqm="pink")
-    yield between("F3.28: worst of Jain's indices, PINK", "stable", worst, (0.95, 1.0), _INDEX)
+    yield between("F3.28: worst of Jain's indices, PINK", "stable", worst, (0.95, 1.0), _INDEX, _PAIRS)
     for aqm, name in _AQMS.items():
         other = cells.mean("line.fairness_worst", aqm=aqm)
         yield falls(f"F3.25-3.28: worst of Jain's indices, PINK above {name}", "above", [("PINK", worst), (name, other)], _INDEX)
@@ -36,17 +40,17 @@ def _round_trips(cells: Cells) -> Iterator[Comparison]:
         goodput = cells.mean(f"{transfer}.transfer_goodput_kbps", aqm="pink")
         yield near(f"F3.30: goodput with PINK and {rtt_ms} ms", 1e3 * _C, goodput, Within(share=0.05), _MBPS)
     ours = [(f"{rtt_ms} ms", cells.mean(f"{transfer}.transfer_goodput_kbps", aqm="codel")) for transfer, rtt_ms in _ENDS]
-    yield falls("F3.29: goodput with CoDel, by round trip", "fluctuates", ours, _MBPS)
+    yield falls("F3.29: goodput with CoDel, by round trip", "fluctuates", ours, _MBPS, _CHANCE)
 
 
 def _files(cells: Cells) -> Iterator[Comparison]:
     for transfers in (2, 8, 32):
-        took = cells.mean("transfers.transfer_completed_s", aqm="pink", transfers=transfers)
+        took = cells.mean("transfers.transfer_completed_s", aqm="pink", transfers=str(transfers))
         least = 10 * transfers * _HEADERS
         what = f"F3.31: {transfers} files of 5 MB with PINK"
         yield between(what, "lowest", took, (least, 1.15 * least), _S)
         for aqm, name in _AQMS.items():
-            other = cells.mean("transfers.transfer_completed_s", aqm=aqm, transfers=transfers)
+            other = cells.mean("transfers.transfer_completed_s", aqm=aqm, transfers=str(transfers))
             yield falls(f"F3.31: {transfers} files, PINK before {name}", "lowest", [(name, other), ("PINK", took)], _S)
 
 

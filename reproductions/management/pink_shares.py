@@ -15,6 +15,10 @@ from reproductions.comparison import Comparison, Unit, Within, near
 _S = Unit(" s", digits=1)
 _MBPS = Unit(" Mbit/s", 1e-3)
 _C = 0.95
+_TOO_SHORT = (
+    "with the smallest round trip of a flow's life, which is that of its handshake, the queue stays shorter than the law asks for; "
+    "why is not understood yet"
+)
 _TRANSFERS = ("first", "second", "third", "fourth")
 #: When each begins, and when it is over if all that are there share what 1000 of 1052 bytes leave of 10 Mbit/s.
 _BEGIN = (0.0, 25.0, 50.0, 75.0)
@@ -63,7 +67,8 @@ def _exploitation(cells: Cells) -> Iterator[Comparison]:
             rise = cells.derived(
                 ["transfers.tcp_rtt_ms_mean", "transfers.tcp_rtt_ms_min"], lambda mean, least: mean / least, **at
             )
-            yield near(f"{what}: round trip by its floor", max(1.0, c / knee), rise, Within(share=0.03), Unit(digits=3))
+            reason = _TOO_SHORT if c == 1.0 else ""
+            yield near(f"{what}: round trip by its floor", max(1.0, c / knee), rise, Within(share=0.03), Unit(digits=3), reason)
 
 
 ROUND_TRIPS = CampaignExperiment(
