@@ -16,8 +16,8 @@ _S = Unit(" s", digits=1)
 _MBPS = Unit(" Mbit/s", 1e-3)
 _C = 0.95
 _TOO_SHORT = (
-    "with the smallest round trip of a flow's life, which is that of its handshake, the queue stays shorter than the law asks for; "
-    "why is not understood yet"
+    "with the smallest round trip of a flow's life, which is that of its handshake, the queue stays shorter than the "
+    "law asks for; why is not understood yet"
 )
 _TRANSFERS = ("first", "second", "third", "fourth")
 #: When each begins, and when it is over if all that are there share what 1000 of 1052 bytes leave of 10 Mbit/s.
