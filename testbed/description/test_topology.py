@@ -101,7 +101,6 @@ BY_CLASS = [
         "queue.classes.default.time: the time is that of the whole queue",
     ),
     ("{discipline: qfq, weights: {voice: 2}, flows: »8}", "queue.flows: lines are by traffic class here"),
-    ("{discipline: »modular, prefetch: 9 packets}", "queue.discipline: modular needs the state of each receiver's radio channel"),
 ]
 
 
@@ -152,6 +151,11 @@ BY_CLASS = [
         ("voice: {dscp: ef}", "»default: {dscp: ef}", 'the name "default" is taken'),
         ("class: voice, direction", "class: »vioce, direction", 'the netbox has no class "vioce"; did you mean "voice"?'),
         # Queues by class
+        (
+            "packet_error_rate: 1e-6",
+            "packet_error_rate: 1e-6\n    queue: {discipline: »modular, prefetch: 9 packets}",
+            "queue.discipline: modular needs the state of each receiver's radio channel",
+        ),
         *(("bandwidth: 10 MHz", f"bandwidth: 10 MHz\n    queue: {queue}", words) for queue, words in BY_CLASS),
         (
             "packet_error_rate: 1e-6",
