@@ -114,7 +114,7 @@ std::uint64_t Allocator::TokenFor(const Address& from, std::uint64_t session, Ti
     put(from.port, 2);
     put(session, 8);
     put(static_cast<std::uint64_t>(slot), 8);
-    return std::max<std::uint64_t>(SipHash(m_secrets.tokens, covered), 1);
+    return std::max<std::uint64_t>(SipHashOf(m_secrets.tokens, covered), 1);
 }
 
 bool Allocator::HasToken(const Header& header, const Join& join, const Address& from, Time now) const

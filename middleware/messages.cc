@@ -201,7 +201,7 @@ std::uint64_t TagOf(std::span<const std::uint8_t> bytes, const Key& key)
     std::array<std::uint8_t, LONGEST> covered{};
     std::copy_n(bytes.begin(), bytes.size(), covered.begin());
     std::fill_n(covered.begin() + TAG_AT, TAG, std::uint8_t{0});
-    return SipHash(key, std::span(covered).first(bytes.size()));
+    return SipHashOf(key, std::span(covered).first(bytes.size()));
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rate.h"
-#include "siphash.h"
+#include "sip_hash.h"
 
 #include <cstddef>
 #include <optional>
@@ -12,6 +12,9 @@
 
 namespace netboxit::middleware
 {
+
+/// Of the code that messages have.
+using Key = SipHashKey;
 
 // What allocator and members say to each other, one message in a datagram of UDP. README.md has the bytes.
 

@@ -44,7 +44,7 @@ Fault FaultOf(const Wire& bytes, const Key& key = KEY)
 Wire Tagged(Wire bytes)
 {
     std::fill_n(bytes.begin() + 8, 8, std::uint8_t{0});
-    const auto tag = SipHash(KEY, bytes);
+    const auto tag = netboxit::SipHashOf(KEY, bytes);
     for (unsigned byte = 0; byte < 8; ++byte)
     {
         bytes[8 + byte] = static_cast<std::uint8_t>(tag >> (56 - 8 * byte));

@@ -36,7 +36,7 @@ Green::Settings Green::SettingsOf(const Json& settings)
 Green::Green(const Json& settings, std::uint64_t seed)
     : m_settings(SettingsOf(settings)),
       m_random(seed),
-      m_flows(UnpredictableSeed(), this)
+      m_flows(UnpredictableKey(), this)
 {
     m_counted.reserve(TcpFlows::CAPACITY);
 }

@@ -21,7 +21,7 @@ class KeyedSlots
     using Id = IndexList::Index; ///< below the capacity
 
     /// Nothing but the time of calls depends on `seed`.
-    KeyedSlots(Id capacity, const HashSeed& seed)
+    KeyedSlots(Id capacity, const SipHashKey& seed)
         : m_capacity(capacity),
           m_seed(seed),
           m_buckets(std::size_t{capacity} * 2, NONE)
@@ -106,7 +106,7 @@ class KeyedSlots
     }
 
     Id m_capacity;
-    HashSeed m_seed;
+    SipHashKey m_seed;
     std::vector<Slot> m_slots; ///< as many as there were at once
     std::vector<Id> m_unused;  ///< of them
     std::vector<Id> m_buckets;

@@ -4,7 +4,7 @@
 namespace netboxit::stages
 {
 
-MeasuredFlows::MeasuredFlows(const HashSeed& seed, TcpFlows::Observer* observer)
+MeasuredFlows::MeasuredFlows(const SipHashKey& seed, TcpFlows::Observer* observer)
     : m_observer(observer),
       m_flows(seed, *this)
 {

@@ -26,7 +26,7 @@ class MeasuredFlows : private TcpFlows::Observer
     };
 
     /// `observer` is told of the connections, too, and outlives this.
-    explicit MeasuredFlows(const HashSeed& seed, TcpFlows::Observer* observer = nullptr);
+    explicit MeasuredFlows(const SipHashKey& seed, TcpFlows::Observer* observer = nullptr);
 
     /// What passes from the node. Nothing for what is no TCP segment of an open connection.
     std::optional<Packet> Entering(const Headers& headers, std::int64_t now);

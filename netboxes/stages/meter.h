@@ -86,7 +86,7 @@ class Meter
     void Prepare();
 
     Settings m_settings;
-    HashSeed m_seed{UnpredictableSeed()};
+    SipHashKey m_seed{UnpredictableKey()};
     std::array<Buckets, 2> m_buckets;
     std::uint64_t m_shared{};
 };

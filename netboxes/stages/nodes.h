@@ -26,7 +26,7 @@ class Nodes
         State state{};
     };
 
-    Nodes(Id capacity, const HashSeed& seed)
+    Nodes(Id capacity, const SipHashKey& seed)
         : m_slots(capacity, seed),
           m_byAge(capacity)
     {

@@ -43,11 +43,11 @@ Pink::Settings Pink::SettingsOf(const Json& settings)
 }
 
 Pink::Pink(const Json& settings)
-    : Pink(settings, UnpredictableSeed())
+    : Pink(settings, UnpredictableKey())
 {
 }
 
-Pink::Pink(const Json& settings, const HashSeed& seed)
+Pink::Pink(const Json& settings, const SipHashKey& seed)
     : m_settings(SettingsOf(settings)),
       m_shares(m_settings.rate, m_settings.reallocation),
       m_flows(seed, this)

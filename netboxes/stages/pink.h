@@ -34,7 +34,7 @@ class Pink : public Stage, private TcpFlows::Observer
     /// Throws nlohmann::json::exception or std::invalid_argument where settings are not as above.
     explicit Pink(const Json& settings);
     /// With a `seed` for the table of flows instead of an unpredictable one. It changes no result.
-    Pink(const Json& settings, const HashSeed& seed);
+    Pink(const Json& settings, const SipHashKey& seed);
 
     bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;

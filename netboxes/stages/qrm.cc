@@ -87,8 +87,8 @@ Json Qrm::Counts::Read() const
 
 Qrm::Qrm(const Json& settings)
     : m_settings(SettingsOf(settings)),
-      m_flows(UnpredictableSeed()),
-      m_nodes(LARGEST_NODES + 2 * LARGEST_BUDGETS, UnpredictableSeed())
+      m_flows(UnpredictableKey()),
+      m_nodes(LARGEST_NODES + 2 * LARGEST_BUDGETS, UnpredictableKey())
 {
     TakeBudgets({});
     Share(0);

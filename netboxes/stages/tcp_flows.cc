@@ -51,7 +51,7 @@ void TcpFlowKey::AddTo(SipHash& hash) const
     hash.Add(std::uint64_t{nodePort} << 32 | std::uint64_t{remotePort} << 8 | version);
 }
 
-TcpFlows::TcpFlows(const HashSeed& seed, Observer& observer)
+TcpFlows::TcpFlows(const SipHashKey& seed, Observer& observer)
     : m_observer(observer),
       m_slots(CAPACITY, seed)
 {

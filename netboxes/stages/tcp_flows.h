@@ -100,7 +100,7 @@ class TcpFlows
 
     /// `seed`: what outsiders must not know, so that they cannot choose flows of one bucket. Nothing else depends on it. The observer
     /// outlives the table.
-    TcpFlows(const HashSeed& seed, Observer& observer);
+    TcpFlows(const SipHashKey& seed, Observer& observer);
 
     /// The open flow that the segment belongs to, after the segment; nothing when there is none (any more).
     std::optional<Id> See(const IpHeaders& ip, const TcpSegment& segment, Direction direction, std::int64_t now);
