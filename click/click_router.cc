@@ -17,7 +17,7 @@ ClickRouter::ClickRouter(Surroundings& surroundings,
                          const std::string& configuration,
                          const std::map<std::string, std::string>& defines,
                          const nlohmann::json& stages)
-    : m_surroundings(surroundings), m_defines(defines), m_seed(stages.is_null() ? 0 : stages.at("seed").get<std::uint64_t>()),
+    : m_surroundings(surroundings), m_defines(defines), m_seed(stages.is_null() ? 0 : stages.at("seed").get<std::uint32_t>()),
       m_stages(stages.is_null() ? nlohmann::json::object() : stages.at("interfaces"))
 {
     m_engine = std::make_unique<Engine>(*this, ReadConfiguration(configuration), configuration);
@@ -43,9 +43,7 @@ std::unique_ptr<Device> ClickRouter::WithStages(std::unique_ptr<Device> device, 
     {
         return device;
     }
-    // Further apart than a chain is long, so that no two stages have one seed.
-    constexpr std::uint64_t INTERFACES_APART = 1 << 10;
-    stages::Chain chain((m_seed << 32) + INTERFACES_APART * number);
+    stages::Chain chain(m_seed, number);
     chain.Set(*said, m_surroundings.Now().count());
     return std::make_unique<StagedDevice>(std::move(device), std::move(chain), m_surroundings);
 }

@@ -94,7 +94,7 @@ class ClickRouter
 
     Surroundings& m_surroundings;
     std::map<std::string, std::string> m_defines;
-    std::uint64_t m_seed;
+    std::uint32_t m_seed;
     nlohmann::json m_stages; ///< by interface
     std::vector<std::string> m_names;
     std::vector<std::unique_ptr<Device>> m_devices;

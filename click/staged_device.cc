@@ -41,10 +41,10 @@ std::span<const Bytes> StagedDevice::Receive()
 
 void StagedDevice::Send(Bytes frame)
 {
-    std::vector<std::uint8_t> copy(frame.begin(), frame.end());
-    if (m_chain.Leaving(copy, ReadHeaders(copy), Now()))
+    m_outgoing.assign(frame.begin(), frame.end());
+    if (m_chain.Leaving(m_outgoing, ReadHeaders(m_outgoing), Now()))
     {
-        m_device->Send(copy);
+        m_device->Send(m_outgoing);
     }
     else
     {

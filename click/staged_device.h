@@ -69,6 +69,7 @@ class StagedDevice : public Device
     const Surroundings& m_clock;
     std::vector<std::uint8_t> m_bytes; ///< of the frames of a batch, one behind the other
     std::vector<Bytes> m_batch;
+    std::vector<std::uint8_t> m_outgoing;
     std::uint64_t m_policed{};
 };
 

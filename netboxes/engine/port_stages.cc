@@ -8,11 +8,9 @@ PortStages::PortStages(const Configuration& configuration)
 {
     for (const auto& station : configuration.stations)
     {
-        // Further apart than a chain is long, so that no two stages have one seed.
-        constexpr std::uint64_t STATIONS_APART = 1 << 10;
         const auto number = m_chains.size();
         m_stations.push_back(station.name);
-        m_chains.emplace_back((std::uint64_t{configuration.seed} << 32) + STATIONS_APART * number);
+        m_chains.emplace_back(configuration.seed, number);
         const auto said = configuration.stages.find(station.name);
         if (said == configuration.stages.end())
         {

@@ -127,7 +127,7 @@ double Median(std::vector<double> values)
 
 int Main(const Json& settings, std::uint32_t flows, std::size_t packets)
 {
-    Chain with(1), without(1);
+    Chain with(1, 0), without(1, 0);
     with.Set(settings, 0);
     std::vector<Connection> connections;
     std::int64_t now = 0;

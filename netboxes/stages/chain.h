@@ -14,8 +14,8 @@ namespace netboxit::stages
 class Chain
 {
   public:
-    /// `seed` of what its stages do at random; the place in the chain adds to it.
-    explicit Chain(std::uint64_t seed) : m_seed(seed)
+    /// Of a port, by its number. `seed` of what stages do at random: no two of them, of whatever port, have the same.
+    Chain(std::uint32_t seed, std::size_t port) : m_seed((std::uint64_t{seed} << 32) + (port << 10))
     {
     }
 
@@ -42,7 +42,7 @@ class Chain
         std::unique_ptr<Stage> stage;
     };
 
-    std::uint64_t m_seed;
+    std::uint64_t m_seed; ///< of the first one; the place in the chain adds to it
     std::vector<Link> m_links;
 };
 

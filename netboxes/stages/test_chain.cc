@@ -31,7 +31,7 @@ void SendSyn(Chain& chain)
 
 TEST(Chain, HasNoStagesUntilItIsGivenSome)
 {
-    Chain chain(1);
+    Chain chain(1, 0);
     EXPECT_TRUE(chain.IsEmpty());
     EXPECT_EQ(chain.Read(0), Json::array());
     chain.Set(Json::array({PINK}), 0);
@@ -41,7 +41,7 @@ TEST(Chain, HasNoStagesUntilItIsGivenSome)
 
 TEST(Chain, ShowsEachPacketToAllStages)
 {
-    Chain chain(1);
+    Chain chain(1, 0);
     chain.Set({PINK, PINK}, 0);
     SendSyn(chain);
     EXPECT_EQ(Flows(chain, 0), 1);
@@ -50,7 +50,7 @@ TEST(Chain, ShowsEachPacketToAllStages)
 
 TEST(Chain, KeepsWhatStagesKnowThatStay)
 {
-    Chain chain(1);
+    Chain chain(1, 0);
     chain.Set(Json::array({PINK}), 0);
     SendSyn(chain);
     chain.Set({SLOW_PINK, PINK}, 0);
@@ -63,7 +63,7 @@ TEST(Chain, KeepsWhatStagesKnowThatStay)
 
 TEST(Chain, ChangesNothingWhereOneStageCannotBe)
 {
-    Chain chain(1);
+    Chain chain(1, 0);
     chain.Set(Json::array({PINK}), 0);
     SendSyn(chain);
     EXPECT_THROW(chain.Set({SLOW_PINK, {{"stage", "punk"}}}, 0), std::invalid_argument);

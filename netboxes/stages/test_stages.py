@@ -133,6 +133,24 @@ def test_a_policer_at_one_port_keeps_a_broadcast_from_no_other() -> None:
     assert 0 < len(ran.received["b"]) == of_stage(ran, "b")["passed"] < 300
 
 
+def test_what_ends_in_a_netbox_passes_its_stages() -> None:
+    police = {"stage": "police", "rate": "1 Mbit/s", "burst": "5 kB"}
+    ran = emulate("sink", {"stations": {"a": {}}}, {"a": frames(1000)}, stages={"a": [police]})
+    counted = of_stage(ran, "a")
+    assert ran.statistics["frames"]["lost"]["policed"] == counted["dropped"] > 700
+    assert ran.statistics["frames"]["absorbed"] == counted["passed"] == 1000 - counted["dropped"]
+
+
+def test_what_begins_in_a_netbox_passes_its_stages() -> None:
+    police = {"stage": "police", "rate": "100 kbit/s", "direction": "leaving"}
+    sends = {"stations": {"out": {}}, "rate": "1 kpps", "count": 1000}
+    ran = emulate("generator", sends, {}, stages={"out": [police]}, duration_s=3.0)
+    counted = of_stage(ran, "out")
+    assert ran.statistics["frames"]["emitted"] == 1000
+    assert ran.statistics["frames"]["lost"]["policed"] == counted["dropped"] == 1000 - len(ran.received["out"])
+    assert 0 < len(ran.received["out"]) < 1000
+
+
 def test_frames_are_sorted_into_classes_as_they_are_marked() -> None:
     classes = [{"name": "voice", "match": {"dscp": [46]}}]
     ran = through_a_link({"stage": "mark", "dscp": "ef"}, classes=classes)
