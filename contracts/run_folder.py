@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 #: Grows when a file goes or means something else. environment.json says it; one that does not is of version 1.
-VERSION: Final = 2
+VERSION: Final = 3
 
 #: What was asked for. Of `netboxit traffic` it is traffic.yaml.
 TOPOLOGY_FILE: Final = "topology.yaml"

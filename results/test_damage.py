@@ -13,6 +13,7 @@ from applications.registry import analyses
 from contracts.environment import Environment
 from contracts.errors import NetBoxITError
 from contracts.run_files import DamagedRun
+from contracts.run_folder import VERSION
 from contracts.run_records import LabRecord
 from results.analyse import analyse
 from results.conftest import MS, START_NS, node_status
@@ -54,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
         "ended_ns": START_NS + 60_000 * MS,
         "began_s": {"cell": 1.0},
     }
-    made_on: Environment = {"run_folder": 2, "netboxit": {"commit": "abc"}, "system": "Debian"}
+    made_on: Environment = {"run_folder": VERSION, "netboxit": {"commit": "abc"}, "system": "Debian"}
     (folder / "lab.json").write_text(json.dumps(lab))
     (folder / "environment.json").write_text(json.dumps(made_on))
     return folder
@@ -98,7 +99,7 @@ def test_any_other_damaged_file_is_taken_as_missing_and_told(folder: Path, name:
 
 
 def test_an_environment_that_says_its_version_may_be_damaged_all_the_same(folder: Path) -> None:
-    (folder / "environment.json").write_text('{"run_folder": 2, "processor": {"cores": "many"}}')
+    (folder / "environment.json").write_text(json.dumps({"run_folder": VERSION, "processor": {"cores": "many"}}))
     reasons = RunFolder(folder).absent
     assert [reason.partition(":")[0] for reason in reasons] == ["environment.json is damaged"]
     assert "processor.cores: Input should be a valid integer" in reasons[0]

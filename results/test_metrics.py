@@ -12,6 +12,7 @@ import pytest
 
 from applications.registry import analyses
 from contracts.plan import NodeKind, Plan
+from contracts.run_folder import VERSION
 from results import pcapng
 from results.analyse import analyse
 from results.conftest import CENTRE, FIELD, MS, START_NS, US, Journey, SyntheticRun, frame, rtp
@@ -266,7 +267,8 @@ def test_equal_frames_of_which_some_are_lost_keep_their_own_crossings(synthetic:
 
 
 @pytest.mark.parametrize(
-    ("told", "read"), [({}, False), ({"run_folder": 1}, False), ({"run_folder": 2}, True), ({"run_folder": "x"}, False)]
+    ("told", "read"),
+    [({}, False), ({"run_folder": VERSION - 1}, False), ({"run_folder": VERSION}, True), ({"run_folder": "x"}, False)],
 )
 def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], read: bool, tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path / "run")
@@ -276,6 +278,6 @@ def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], rea
     if read:
         analyse(folder, analyses(), page=False)
         return
-    with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 2; report it by the one"):
+    with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 3; report it by the one"):
         analyse(folder, analyses(), page=False)
     assert not (folder / "metrics.json").exists()

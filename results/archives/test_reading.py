@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from contracts import durable
+from contracts.run_folder import VERSION
 from results.archives import layout, reading
 from results.archives.layout import BadArchive
 from results.archives.reading import BeingImported, NoPlace, OtherArchive, ThereAlready, bring
@@ -135,7 +136,7 @@ def test_a_file_that_is_in_the_manifest_alone_or_not_in_it_is_told(archive: Path
     assert not left(results)
 
 
-@pytest.mark.parametrize(("key", "version"), [("version", 2), ("run_folder", 3), ("run_folder", "3")])
+@pytest.mark.parametrize(("key", "version"), [("version", 2), ("run_folder", VERSION + 1), ("run_folder", str(VERSION))])
 def test_another_version_is_told_with_the_commit_that_made_it(key: str, version: object, archive: Path, results: Path) -> None:
     with pytest.raises(OtherArchive, match=rf"version {version!r}, .* of commit 0123456789ab"):
         taken(rewritten(archive, told(**{key: version})), results)
