@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from campaigns import checking
@@ -190,6 +191,16 @@ def test_measures_of_a_run_are_those_that_its_tables_have(campaign_file: Write, 
     # 542 bytes at 10 Mbit/s and 1 ms.
     assert inside == {"net.return.segment_delay_ms_p50": pytest.approx(1.0 + 542 * 8 / 1e4, abs=0.02)}
     assert list(waiting) and all(name.startswith("net.a.") and name.endswith(".queue_packets_max") for name in waiting)
+
+
+def test_a_measure_of_several_connections_is_their_mean() -> None:
+    """The connections of a traffic have one name, and runs are told apart."""
+    columns = {"run": ["0", "0", "1"], "traffic": ["net"] * 3, "direction": ["return"] * 3, "loss_ratio": [0.1, 0.3, 0.5]}
+    found = Wanted.parse("net.loss_ratio").rows(pl.LazyFrame(columns), pl.LazyFrame({"value": []})).collect()
+    assert found.to_dicts() == [
+        {"run": "0", "name": "net.return.loss_ratio", "value": pytest.approx(0.2)},
+        {"run": "1", "name": "net.return.loss_ratio", "value": pytest.approx(0.5)},
+    ]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stem))
