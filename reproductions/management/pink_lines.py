@@ -24,7 +24,7 @@ _MBPS = Unit(" Mbit/s", 1e-3)
 _MS, _INDEX = Unit(" ms", digits=0), Unit(digits=3)
 _OPEN = (
     "The source leaves open the TCP, c, when flows begin, and how often it ran. Here TCP is CUBIC and NewReno, c is 0.95, and "
-    "all begin at once; the delay of ACKs deviates by 0.1 ms, by which runs differ. What begins in the warm-up is in no figure."
+    "all begin at once; the delay of ACKs deviates by 0.1 ms, by which runs differ. What is sent in the warm-up is in no figure."
 )
 
 
