@@ -60,7 +60,7 @@ def lost(run: Path, flow: str) -> float:
 
 def test_pink_at_the_port_of_a_netbox_keeps_the_queue_from_losing_packets(tmp_path: Path) -> None:
     example = CHECKOUT / "topologies/dsl-pink.yaml"
-    run = ran(example, tmp_path, "--virtual", "--duration", "8 s")
+    run = ran(example, tmp_path, "--virtual", "--duration", "4 s")
     assert lost(run, "uploads") == lost(run, "call") == 0
     (stage,) = counted(run, "dsl")["stages"]["gateway"]
     assert stage["stage"] == "pink"
@@ -68,7 +68,7 @@ def test_pink_at_the_port_of_a_netbox_keeps_the_queue_from_losing_packets(tmp_pa
     assert stage["unmanaged"] > 300  # the call's packets, 50 a second each way
     series = {one["name"] for one in json.loads((run / "metrics.json").read_text())["series"]}
     assert {"pink.flows", "pink.rewrites"} <= series
-    without = ran(example, tmp_path, "--virtual", "--duration", "8 s", "--set", "netboxes.dsl.stages={}")
+    without = ran(example, tmp_path, "--virtual", "--duration", "4 s", "--set", "netboxes.dsl.stages={}")
     assert lost(without, "uploads") > 0.005
     assert counted(without, "dsl")["stages"] == {}
 

@@ -161,7 +161,7 @@ def test_a_fade_takes_a_link_and_gives_it_back() -> None:
         (CELL, "responder.position", [1.0, 0.0, 2e6], "its \\[2\\] is a number from -1e\\+06 to 1e\\+06 m"),
         (CELL, "responder.tx_power", 40.0, "from -20 to 36 dBm"),
         (CELL, "responder.fade", -1.0, "from 0 to 100 dB"),
-        (CELL, "responder.colour", 1.0, "there are distance fade position tx_power"),
+        (CELL, "responder.colour", 1.0, "there are distance fade position stages tx_power"),
         (CELL, "commander.distance", 10.0, "only stations of an access point"),
         (CELL | {"propagation": "two-ray"}, "responder.position", [1.0, 0.0, -2.0], "antennas are above the ground"),
         (line("ad-hoc", 2, 20), "s0.distance", 10.0, "only stations of an access point"),
