@@ -19,6 +19,7 @@ from testbed.description import host_files
 from testbed.description.machines import KnownMachines
 from testbed.description.topology_file import load
 from testbed.nodes import host_program
+from testbed.nodes.host_program import Program
 from testbed.plans import resolve
 from testbed.plans.planning import plan_topology
 from testbed.plans.sites import UnknownMachine
@@ -72,9 +73,9 @@ def test_a_folder_beside_the_topology_is_planned_with_what_it_is(folder: Path) -
 def test_a_program_is_told_to_the_host_in_a_file_and_nothing_of_it_is_in_a_command(folder: Path) -> None:
     line = "exec nginx -g 'daemon off;' $(id)\n# and \"more\""
     web = planned(folder, start=line, restart="on-failure").node("web")
-    assert web.command == host_program.COMMAND and host_program.told(web) == {"line": line, "restart": "on-failure"}
-    assert host_program.told(planned(folder, start="true").node("web")) == {"line": "true", "restart": "never"}
-    assert not host_program.is_in(planned(folder).node("web"))
+    assert web.command == host_program.COMMAND and host_program.of_user(web) == Program(line, "on-failure")
+    assert host_program.of_user(planned(folder, start="true").node("web")) == Program("true", "never")
+    assert not host_program.programs(planned(folder).node("web"))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_the_web_server_of_the_documentation_can_be_planned(folder: Path) -> Non
     (example,) = re.findall(r"```yaml\n(name: web\n.*?)```", (CHECKOUT / "docs/applications.md").read_text(), flags=re.DOTALL)
     (folder / "web.yaml").write_text(example)
     web = plan_topology(load(folder / "web.yaml"), realtime=REALTIME, cores=(0, 1)).node("web")
-    assert list(web.copied) == ["/srv/site"] and host_program.is_in(web)
+    assert list(web.copied) == ["/srv/site"] and host_program.of_user(web)
 
 
 def test_what_all_hosts_get_together_is_bounded_before_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ class Deployment:
     def check_confined(self, nodes: Iterable[NodePlan]) -> None:
         """Raises NotConfined where an operator's file would start programs as the host's root."""
         for node in nodes if operator() is not None else ():
-            if host_program.is_in(node) and not self._in_users(node):
+            if host_program.of_user(node) and not self._in_users(node):
                 raise NotConfined(
                     f"node {node.name} would start a program as the machine's own root, which an operator's file cannot have: "
                     f"{self._users.keeps_out(node) or 'the lab has no user namespace'}; leave its start out"

@@ -119,12 +119,12 @@ class Lab(AbstractContextManager["Lab"]):
 
     def start_programs(self, nodes: Collection[str] | None = None) -> None:
         """The network is ready: hosts start the programs that they run by themselves. `nodes`: only these."""
-        for node in filter(host_program.is_in, self._chosen(nodes)):
+        for node in filter(host_program.programs, self._chosen(nodes)):
             node_files.write(self.node_folder(node.name) / host_program.GO, "")
 
     def program(self, node: str) -> ProgramState | None:
-        """The state of the program that a host runs by itself; None where there is none, or the host reports nothing."""
-        return ProgramState.read(self.node_folder(node)) if host_program.is_in(self.node(node)) else None
+        """The state of the program that a host runs for its user; None where there is none, or the host reports nothing."""
+        return ProgramState.read(self.node_folder(node)) if host_program.of_user(self.node(node)) else None
 
     def down(self) -> None:
         removal.take_down(self.name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The program that a host runs by itself (`start:` of a topology): what the host is told, and what it says of it.
+"""The programs that a host runs by itself (`start:` of a topology, and ours): what the host is told, and what it says of them.
 
-`host_node.py` runs it, as the host's command.
+`host_node.py` runs them, as the host's command.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self, cast
 
 from pydantic import Field
 
@@ -24,12 +24,13 @@ from system import node_files
 Restart = Literal["never", "on-failure", "always"]
 
 #: In the host's own folder: what is to be started, which the host's command line does not say, since who ends a program by its
-#: words there (pkill -f) would end the host with it; what the lab makes when its network is ready, for which the program waits;
-#: what `host_node.py` says of the program; what the program prints.
+#: words there (pkill -f) would end the host with it; what the lab makes when its network is ready, for which the programs wait.
 TOLD: Final = "start.json"
 GO: Final = "network-ready"
-STATE: Final = "program.json"
-LOG: Final = "program.log"
+#: The user's program: its name, what `host_node.py` says of it, and what it prints.
+OF_USER: Final = "program"
+STATE: Final = f"{OF_USER}.json"
+LOG: Final = f"{OF_USER}.log"
 
 #: What the host runs.
 COMMAND: Final = ("/usr/bin/python3", "-I", str(CHECKOUT / "testbed/nodes/host_node.py"))
@@ -38,24 +39,35 @@ _LONGEST_STATE: Final = 1000
 _LOG_LINES, _LOG_CHARACTERS = 3, 300
 
 
-def files(line: str, restart: Restart) -> dict[str, str]:
-    """What is in the host's own folder."""
-    return {TOLD: json.dumps({"line": line, "restart": restart}, indent=1) + "\n"}
+@dataclass(frozen=True)
+class Program:
+    """What a shell reads, and when it is started again."""
+
+    line: str
+    restart: Restart
 
 
-def told(node: NodePlan) -> Mapping[str, str] | None:
-    """Its `line`, and when it is started again (`restart`); None where a node has none."""
-    return parsed(node.files[TOLD], dict[str, str]) if is_in(node) else None
+def files(programs: Mapping[str, Program]) -> dict[str, str]:
+    """What is in the host's own folder; `programs` by their names."""
+    return {TOLD: json.dumps({name: asdict(program) for name, program in programs.items()}, indent=1) + "\n"}
 
 
-def is_in(node: NodePlan) -> bool:
-    """Whether a node has one."""
-    return node.kind == "host" and TOLD in node.files
+def programs(node: NodePlan) -> Mapping[str, Program]:
+    """By their names."""
+    if node.kind != "host" or TOLD not in node.files:
+        return {}
+    told = parsed(node.files[TOLD], dict[str, dict[Literal["line", "restart"], str]])
+    return {name: Program(program["line"], cast(Restart, program["restart"])) for name, program in told.items()}
+
+
+def of_user(node: NodePlan) -> Program | None:
+    """None where a node's user has it start none."""
+    return programs(node).get(OF_USER)
 
 
 @dataclass(frozen=True)
 class ProgramState:
-    """What a host says of its program, which its other programs may have changed."""
+    """What a host says of its user's program, which its other programs may have changed."""
 
     state: Literal["waits", "runs", "pauses", "ended", "stopped"]
     #: With which it ended last, as shells say it; None before.

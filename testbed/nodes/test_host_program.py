@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from testbed.nodes import host_program
-from testbed.nodes.host_program import ProgramState
+from testbed.nodes.host_program import Program, ProgramState
 from tests.waiting import until
 
 Begun = Callable[..., "subprocess.Popen[bytes]"]
@@ -35,9 +36,9 @@ def begun(tmp_path: Path) -> Iterator[Begun]:
     running = []
 
     def begin(
-        line: str, restart: host_program.Restart = "never", *, go: bool = True, pause_s: float = 0.05
+        line: str, restart: host_program.Restart = "never", *, go: bool = True, pause_s: float = 0.05, **others: Program
     ) -> subprocess.Popen[bytes]:
-        for name, text in host_program.files(line, restart).items():
+        for name, text in host_program.files({host_program.OF_USER: Program(line, restart), **others}).items():
             (tmp_path / name).write_text(text)
         program = _RUN.format(at=str(Path(host_program.COMMAND[-1]).parent), pause=pause_s, folder=str(tmp_path))
         running.append(subprocess.Popen([*host_program.COMMAND[:-1], "-c", program]))
@@ -178,3 +179,21 @@ def test_a_program_that_cannot_be_started_is_told_and_tried_again(begun: Begun, 
     (tmp_path / host_program.LOG).rmdir()
     until(lambda: state(tmp_path) == "runs")
     assert host.poll() is None
+
+
+def test_several_programs_live_and_end_by_themselves(begun: Begun, tmp_path: Path) -> None:
+    other = Program(f"exec python3 -c '{_POLITE}'", "always")
+    host = begun("echo life >> lives; exit 1", "on-failure", other=other)
+    until(lambda: (tmp_path / "lives").exists() and (tmp_path / "lives").read_text().count("life") >= 3)
+    until(lambda: (tmp_path / "other.log").exists() and (tmp_path / "other.log").stat().st_size)
+    assert json.loads((tmp_path / "other.json").read_text()) == {"state": "runs", "status": None, "starts": 1}
+    os.kill(host.pid, signal.SIGTERM)
+    assert host.wait(10) == 0
+    assert (tmp_path / "other.log").read_text() == "there\ngoodbye\n"
+    assert json.loads((tmp_path / "other.json").read_text())["state"] == "stopped"
+
+
+def test_programs_take_the_signals_that_the_host_waits_for(begun: Begun, tmp_path: Path) -> None:
+    begun("exec python3 -c 'import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, []), flush=True)'")
+    until(lambda: state(tmp_path) == "ended")
+    assert (tmp_path / host_program.LOG).read_text() == "set()\n"

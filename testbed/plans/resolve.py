@@ -28,6 +28,7 @@ from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
 from testbed.nodes import frr, host_program, routers
+from testbed.nodes.host_program import Program
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
@@ -161,16 +162,17 @@ class _Resolver:
         yield from (prefix + note for prefix, machine in machines for note in machine.switches.notes())
 
     def _host(self, name: str, host: Host) -> NodePlan:
+        programs = {} if host.start is None else {host_program.OF_USER: Program(host.start, host.restart)}
         return NodePlan(
             name=name,
             kind="host",
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.on(name).cores.cores[name],
-            command=IDLE if host.start is None else host_program.COMMAND,
+            command=host_program.COMMAND if programs else IDLE,
             interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
-            files={} if host.start is None else host_program.files(host.start, host.restart),
+            files=host_program.files(programs) if programs else {},
             capabilities=HOST_CAPABILITIES,
             ecn=host.ecn,
             limits=self._limits(host),

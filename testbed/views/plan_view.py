@@ -115,8 +115,8 @@ def _own(plan: Plan) -> Iterator[tuple[str, str, str]]:
             yield node.name, place, f"{what}, {SIZE.write(copied.size)}, from {copied.source}"
         if node.packages:
             yield node.name, "packages", ", ".join(node.packages)
-        if (program := host_program.told(node)) is not None:
-            yield node.name, "starts", f"{program['line']} (again: {program['restart']})"
+        if (program := host_program.of_user(node)) is not None:
+            yield node.name, "starts", f"{program.line} (again: {program.restart})"
 
 
 def _kind(wire: WirePlan) -> str:
