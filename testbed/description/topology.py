@@ -38,6 +38,7 @@ from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
 from testbed.description.input_errors import AtKey, nearest, one_of, read_part
 from testbed.description.machines import KnownMachines, MachineName, Places
+from testbed.description.managed_link import ManagedLink
 from testbed.description.router import Router
 from testbed.description.section import ContainerSection, Limits, NodeSection, Section
 from testbed.description.switch import Switch
@@ -294,6 +295,9 @@ class Topology(Section):
         "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
     )
     traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
+    management: dict[Name, ManagedLink] = Field(
+        {}, description="Links by name, whose rates are divided among the hosts that send over them."
+    )
     events: list[Event] = Field([], description="What changes during a run, and when.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
     limits: Limits = Field(Limits(), description="The most that each node may take of its machine.")

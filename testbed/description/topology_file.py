@@ -17,6 +17,7 @@ from testbed.description.events import Event
 from testbed.description.input_errors import explain
 from testbed.description.machine_checks import machine_problems
 from testbed.description.machines import KnownMachines, MachineName
+from testbed.description.managed_link import ManagedLink
 from testbed.description.replacement import Replacing
 from testbed.description.settings import Setting
 from testbed.description.topology import SINGULAR, Topology, Traffic, Wire, WireKind
@@ -108,6 +109,7 @@ def _salvage(source: Source) -> Draft:
         wires={index: wire for index, wire in enumerate(wires) if wire},
         traffic={name: entry for name, value in part("traffic", dict).items() if (entry := right(Traffic, value))},
         events={index: event for index, value in enumerate(part("events", list)) if (event := right(Event, value))},
+        management={name: link for name, value in part("management", dict).items() if (link := right(ManagedLink, value))},
         centre=right(str, source.data.get("centre")),
         host=right(MachineName | None, source.data.get("host")),
         wire=right(WireKind, source.data.get("wire")) or "auto",

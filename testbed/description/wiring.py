@@ -19,6 +19,7 @@ from contracts.errors import listed
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
 from testbed.description.machines import KnownMachines, Places
+from testbed.description.managed_link import ManagedLink
 from testbed.description.router import Router
 from testbed.description.section import NodeSection
 from testbed.description.switch import Switch
@@ -57,6 +58,7 @@ class Draft:
     traffic: Mapping[str, Traffic]
     centre: str | None
     events: Mapping[int, Event] = field(default_factory=dict)
+    management: Mapping[str, ManagedLink] = field(default_factory=dict)
     #: The kind of wires that say none, and the machine of nodes that do.
     wire: WireKind = "auto"
     host: str | None = None
@@ -73,6 +75,7 @@ class Draft:
             topology.traffic,
             topology.centre,
             dict(enumerate(topology.events)),
+            topology.management,
             topology.wire,
             topology.host,
         )

@@ -38,6 +38,7 @@ def problems(draft: Draft) -> list[Problem]:
         *_gateways(draft),
         *_traffic_ends(draft),
         *traffic_problems(draft.traffic),
+        *_managed_hosts(draft),
     ]
     if draft.whole and not wrong:
         wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
@@ -202,6 +203,19 @@ def _traffic_ends(draft: Draft) -> Iterator[Problem]:
                 yield Problem(("traffic", name, key), *_not_a_host(draft, host))
 
 
+def _managed_hosts(draft: Draft) -> Iterator[Problem]:
+    """A host has one part at most: budgets of two links would be at odds, and their messages have the same ports."""
+    parts: dict[str, str] = {}
+    for link, managed in draft.management.items():
+        named: list[tuple[Location, str]] = [(("management", link, "gateway"), managed.gateway)]
+        named += [(("management", link, "members", index), name) for index, name in enumerate(managed.members)]
+        for place, host in named:
+            if host not in draft.hosts:
+                yield Problem(place, *_not_a_host(draft, host))
+            elif parts.setdefault(host, link) != link:
+                yield Problem(place, f'"{host}" has a part in the management of {parts[host]} already', "name another host")
+
+
 def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:
     """What is wrong between entries of which each is right in itself."""
     for name, entry in traffic.items():
@@ -263,32 +277,38 @@ def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 
 
 def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
-    for name, traffic in draft.traffic.items():
-        source, destination = draft.hosts[traffic.source], draft.hosts[traffic.destination]
-        if source is None or destination is None:
+    told = set[str]()
+    for place, source, destination in _conversations(draft):
+        near, far = draft.hosts[source], draft.hosts[destination]
+        if near is None or far is None:
             continue
-        if traffic.destination not in wiring.distances(traffic.source):
+        if destination not in wiring.distances(source):
+            yield Problem(place, f"no wires lead from {source} to {destination}", "join them through netboxes and routers")
+        elif not _versions(draft, source) & _versions(draft, destination):
             yield Problem(
-                ("traffic", name, "to"),
-                f"no wires lead from {traffic.source} to {traffic.destination}",
-                "join them through netboxes and routers",
-            )
-        elif not _versions(draft, traffic.source) & _versions(draft, traffic.destination):
-            yield Problem(
-                ("traffic", name, "to"),
-                f"{traffic.source} and {traffic.destination} have no IP version in common",
+                place,
+                f"{source} and {destination} have no IP version in common",
                 "give both an IPv4 address, or both one of IPv6",
             )
-        elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
-            hosts = {traffic.source: source, traffic.destination: destination}
-            lacking = [host for host, section in hosts.items() if not section.gateway]
-            yield from (_without_gateway(draft, wiring, host) for host in lacking)
+        elif addresses_between(wiring, (source, near), (destination, far)) is None:
+            lacking = [host for host, section in ((source, near), (destination, far)) if not section.gateway]
+            yield from (_without_gateway(draft, wiring, host) for host in lacking if host not in told)
+            told |= {*lacking}
             if not lacking:
                 yield Problem(
-                    ("traffic", name, "to"),
-                    f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version",
+                    place,
+                    f"{source} and {destination} are in different networks, whose gateways share no IP version",
                     "give both an IPv4 address and gateway",
                 )
+
+
+def _conversations(draft: Draft) -> Iterator[tuple[Location, str, str]]:
+    """Hosts that speak to each other, and where the file says so."""
+    for name, traffic in draft.traffic.items():
+        yield ("traffic", name, "to"), traffic.source, traffic.destination
+    for link, managed in draft.management.items():
+        for index, member in enumerate(managed.members):
+            yield ("management", link, "members", index), member, managed.gateway
 
 
 def _versions(draft: Draft, host: str) -> set[int]:

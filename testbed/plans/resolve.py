@@ -27,11 +27,12 @@ from testbed.description.section import ContainerSection, NodeSection, planned
 from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
-from testbed.nodes import frr, host_program, routers
+from testbed.nodes import frr, host_program, management, routers
 from testbed.nodes.host_program import Program
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
+from testbed.plans.management_plan import plan_management
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Placed, Site, place
 from testbed.plans.switch_plan import Datapaths
@@ -101,6 +102,7 @@ class _Resolver:
             for site in placed.sites
         }
         self.wires = PlannedWires(topology, self.wiring, lab, placed.machine)
+        self.management = plan_management(topology, self.wiring)
         self.copied_bytes = 0
 
     def on(self, node: str) -> MachinePlan:
@@ -163,6 +165,9 @@ class _Resolver:
 
     def _host(self, name: str, host: Host) -> NodePlan:
         programs = {} if host.start is None else {host_program.OF_USER: Program(host.start, host.restart)}
+        part = self.management.get(name)
+        if part is not None:
+            programs[management.NAME] = management.program()
         return NodePlan(
             name=name,
             kind="host",
@@ -172,8 +177,8 @@ class _Resolver:
             command=host_program.COMMAND if programs else IDLE,
             interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
-            files=host_program.files(programs) if programs else {},
-            capabilities=HOST_CAPABILITIES,
+            files={**(host_program.files(programs) if programs else {}), **(management.files(part) if part else {})},
+            capabilities=(*HOST_CAPABILITIES, *(management.CAPABILITIES if part and part["role"] == "member" else ())),
             ecn=host.ecn,
             limits=self._limits(host),
             copied={place: self._copied(source) for place, source in host.files.items()},

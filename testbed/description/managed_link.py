@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A link whose rate is divided among the hosts that send over it: section `management:` of a topology file.
+
+Source: C. A. Grazia, "Communication Networks for Public Protection and Disaster Relief Systems" (dissertation, Univ. of Modena
+and Reggio Emilia): C2ML with Unweighted Fair Budget (section 2.2.3), DyBRA (section 2.3.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from contracts.name import Name
+from contracts.quantities import RATE, Quantity
+from testbed.description.input_errors import nearest
+from testbed.description.section import Section, Written
+from testbed.description.yaml_source import Location
+
+#: Of one link; `middleware/allocator.h` takes as many.
+MOST_MEMBERS: Final = 65_536
+_KEY_DIGITS: Final = 32
+#: Keys that only DyBRA has a use for.
+_OF_DYBRA: Final = ("equations", "threshold", "access")
+
+_Rate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
+
+
+def _key(text: str) -> str:
+    if len(text) != _KEY_DIGITS or any(digit not in "0123456789abcdef" for digit in text.lower()):
+        raise ValueError(f"{text!r} is not {_KEY_DIGITS} hexadecimal digits; `openssl rand -hex 16` writes a key")
+    return text.lower()
+
+
+class ManagedLink(Section):
+    """A link, the host whose allocator divides its rate, and the hosts among which it is divided."""
+
+    gateway: Name = Field(description="The host that runs the allocator. All members must reach it.")
+    members: tuple[Name, ...] = Field(
+        min_length=1,
+        max_length=MOST_MEMBERS,
+        description="The hosts that send over the link, each with one budget.",
+    )
+    rate: _Rate = Field(description="What is divided, counted as IP packets.")
+    kind: Literal["unweighted", "dybra"] = Field(
+        "unweighted",
+        description="unweighted: equal budgets. dybra: what members with a slow access cannot use goes to the others.",
+    )
+    equations: Literal["corrected", "printed"] = Field(
+        "corrected", description="Of dybra: `printed` are those of the source, which assign more than the link has."
+    )
+    threshold: float = Field(0.2, ge=0.0, lt=1.0, description="Of dybra: a change of the access by less is not reported.")
+    access: dict[Name, _Rate] = Field({}, description="Of dybra: the rate of members' access; default: it is no limit.")
+    enforce: bool = Field(
+        True,
+        description="Members keep to their budgets: by the windows of their TCP in virtual time, by a shaper (HTB) in a lab. "
+        "false: they are told their budgets only.",
+    )
+    without_lease: Literal["unmanaged", "hold"] = Field(
+        "unmanaged", description="Of a member that hears no allocator: no budget applies, or the last one."
+    )
+    key: Annotated[str, AfterValidator(_key), Written("32 hexadecimal digits")] | None = Field(
+        None, description="What messages are authenticated with; default: a key that everybody knows."
+    )
+
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
+        if twice := [name for name, times in Counter(self.members).items() if times > 1]:
+            yield ("members",), f"{twice[0]} is a member twice; leave it out once"
+        if self.gateway in self.members:
+            yield ("gateway",), f"{self.gateway} is a member, too, whose traffic does not cross the link; name another host"
+        if self.kind != "dybra" and (unfit := [key for key in _OF_DYBRA if key in self.model_fields_set]):
+            yield (unfit[0],), "of dybra alone; leave it out, or write kind: dybra"
+        for name in self.access.keys() - set(self.members):
+            yield ("access", name), f"{name} is no member; {nearest(name, self.members)}"

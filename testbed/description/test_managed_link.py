@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import BadTopology
+from contracts.plan import NodePlan, RealtimeSupport
+from testbed.description.topology_file import load
+from testbed.nodes import host_program, management
+from testbed.plans.resolve import resolve
+
+TEXT = """\
+name: shared
+hosts:
+  fr1: {{address: 10.0.1.1/24, gateway: 10.0.1.254}}
+  fr2: {{address: 10.0.1.2/24, gateway: 10.0.1.254{second}}}
+  hub: {{address: 10.0.2.1/24, gateway: 10.0.2.254}}
+routers:
+  meoc: {{engine: linux, interfaces: {{near: 10.0.1.254/24, far: 10.0.2.254/24}}}}
+netboxes:
+  lan: {{technology: ethernet, stations: {{x: {{}}, y: {{}}, z: {{}}}}}}
+wires: [[fr1, lan.x], [fr2, lan.y], [lan.z, meoc.near], [meoc.far, hub]]
+management:
+  sat: {{{link}}}
+"""
+LINK = "gateway: hub, members: [fr1, fr2], rate: 2 Mbit/s"
+KEY = "0123456789abcdef" * 2
+
+
+def nodes(tmp_path: Path, link: str, second: str = "") -> dict[str, NodePlan]:
+    (file := tmp_path / "shared.yaml").write_text(TEXT.format(link=link, second=second))
+    plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+    return {node.name: node for node in plan.nodes}
+
+
+def errors(tmp_path: Path, link: str) -> list[str]:
+    with pytest.raises(BadTopology) as raised:
+        nodes(tmp_path, link)
+    return [f"{one.cause}; {one.remedy}" if one.remedy else one.cause for one in raised.value.errors]
+
+
+def test_its_gateway_and_members_are_told_their_parts(tmp_path: Path) -> None:
+    planned = nodes(tmp_path, LINK)
+    (allocator,), (first,), (second,) = (management.parts(planned[name]) for name in ("hub", "fr1", "fr2"))
+    assert allocator["role"] == "allocator" and allocator.get("capacity_bps") == 2_000_000
+    assert first == second and first["role"] == "member" and first.get("allocator") == "10.0.2.1"
+    assert allocator["domain"] == first["domain"] != 0
+    assert management.parts(planned["meoc"]) == []
+
+
+def test_members_have_a_shaper_in_a_lab_and_windows_in_virtual_time(tmp_path: Path) -> None:
+    member = nodes(tmp_path, LINK)["fr1"]
+    assert management.parts(member)[0].get("enforcement") == "shaper"
+    assert management.in_virtual_time(member)[0]["enforcement"] == "window"
+    told = nodes(tmp_path, LINK + ", enforce: false")["fr1"]
+    assert management.in_virtual_time(told) == management.parts(told) and management.parts(told)[0].get("enforcement") == "none"
+
+
+def test_their_program_runs_beside_their_users_and_only_members_may_change_queues(tmp_path: Path) -> None:
+    planned = nodes(tmp_path, LINK, second=", start: sleep 1000")
+    assert host_program.programs(planned["fr2"]).keys() == {"program", "c2ml"}
+    assert host_program.of_user(planned["fr1"]) is None
+    assert host_program.programs(planned["fr1"])["c2ml"].restart == "always"
+    assert "net_admin" in planned["fr1"].capabilities
+    assert "net_admin" not in planned["hub"].capabilities
+
+
+def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
+    planned = nodes(tmp_path, f"{LINK}, kind: dybra, access: {{fr2: 500 kbit/s}}, threshold: 0.1, key: {KEY}")
+    accesses = [management.parts(planned[name])[0].get("access_bps") for name in ("fr1", "fr2")]
+    assert accesses == [None, 500_000]
+    assert management.parts(planned["hub"])[0]["key"] == KEY
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("gateway: nobody, members: [fr1], rate: 2 Mbit/s", 'there is no host "nobody"'),
+        ("gateway: meoc, members: [fr1], rate: 2 Mbit/s", '"meoc" is a router, not a host'),
+        ("gateway: hub, members: [fr1, lan], rate: 2 Mbit/s", '"lan" is a netbox, not a host'),
+        ("gateway: hub, members: [], rate: 2 Mbit/s", "has 0, and at least 1 are needed"),
+        ("gateway: hub, members: [fr1, fr1], rate: 2 Mbit/s", "fr1 is a member twice"),
+        ("gateway: hub, members: [fr1, hub], rate: 2 Mbit/s", "hub is a member, too"),
+        (f"{LINK}, threshold: 0.1", "of dybra alone"),
+        (f"{LINK}, kind: dybra, access: {{fr3: 1 Mbit/s}}", "fr3 is no member"),
+        (f"{LINK}, key: secret", "32 hexadecimal digits"),
+        ("gateway: hub, members: [fr1], rate: 0 bit/s", "0 bit/s"),
+        (
+            f"{LINK}}}\n  other: {{gateway: fr2, members: [fr1], rate: 1 Mbit/s",
+            '"fr2" has a part in the management of sat already',
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path: Path, link: str, expected: str) -> None:
+    assert any(expected in error for error in errors(tmp_path, link)), errors(tmp_path, link)
+
+
+def test_a_member_that_does_not_reach_the_gateway_is_told(tmp_path: Path) -> None:
+    text = TEXT.replace("fr2: {{address: 10.0.1.2/24, gateway: 10.0.1.254{second}}}", "fr2: {{address: 10.0.1.2/24{second}}}")
+    (file := tmp_path / "shared.yaml").write_text(text.format(link=LINK, second=""))
+    with pytest.raises(BadTopology, match="host fr2 has no gateway"):
+        load(file)
