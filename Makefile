@@ -98,19 +98,19 @@ soak: setup
 
 # Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
 # files that take a machine as it is. What is no use of labs is in `make test-long`.
-guest-test: setup $(GUEST)
+guest-test: setup
 	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings
 
-guest-labs:
+guest-labs: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone"
 
-guest-surroundings:
+guest-surroundings: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
 
-guest-own-tests:
+guest-own-tests: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py tests/guest/test_kernel_queues.py
 
-guest-less-granted:
+guest-less-granted: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_less_granted.py
 
 fresh-test: setup
@@ -136,8 +136,9 @@ test-whole test-parts: test-%:
 	@nice -n 19 $(VENV)/bin/pytest -q --durations=60 -m "$(BESIDE_LABS)" $(TESTED_$*) >build/test-$*.log 2>&1 || { cat build/test-$*.log; exit 1; }
 	@tail -n 1 build/test-$*.log
 
-# Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin.
-test-long: setup $(GUEST)
+# Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin. The guests' disk is made
+# beside labs, too.
+test-long: setup
 	@$(TOGETHER) --jobs=3 long-labs guest-labs guest-own-tests guest-surroundings guest-less-granted
 
 long-labs:

@@ -66,6 +66,8 @@ class Technology(BaseModel):
     EMITS: ClassVar[bool] = False
     #: It can lose its power and be started anew while the virtual time of its network goes on.
     STARTS_ANEW: ClassVar[bool] = True
+    #: Its segment can say what a station's link is like (`StateOf` of netboxes/engine/segment.h).
+    TELLS_LINKS: ClassVar[bool] = False
     #: Frames end in it: where test traffic goes.
     ABSORBS: ClassVar[bool] = False
 

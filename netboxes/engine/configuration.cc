@@ -259,6 +259,7 @@ Configuration ReadConfiguration(const Json& json)
         root.Refuse("parameters", error.what());
     }
     result.stages = ReadStages(root, result.live);
+    result.telemetry = !root.At("telemetry").is_null() && root.Truth("telemetry");
     result.realtime = ReadRealtime(root.At("realtime"));
     result.control = root.TextOr("control", "");
     result.records = root.TextOr("records", "");

@@ -24,6 +24,7 @@ inline constexpr std::uint16_t VLAN = 0x8100;         ///< IEEE 802.1Q customer 
 inline constexpr std::uint16_t SERVICE_VLAN = 0x88a8; ///< IEEE 802.1Q service tag
 inline constexpr std::uint16_t IPV6 = 0x86dd;
 inline constexpr std::uint16_t MAC_CONTROL = 0x8808; ///< IEEE 802.3 clause 31: PAUSE
+inline constexpr std::uint16_t EXPERIMENT = 0x88b5;  ///< IEEE 802-2014, 9.2.3: local experimental EtherType 1; telemetry has it
 } // namespace ether_type
 
 /// What an IP packet is a part of.

@@ -40,6 +40,10 @@ Netbox::Netbox(const Configuration& configuration,
     {
         m_neighbours.emplace(m_ports.size());
     }
+    if (configuration.telemetry)
+    {
+        m_telemetry.emplace(*m_segment, *this, m_ports.size());
+    }
 }
 
 Netbox::~Netbox()
@@ -51,6 +55,7 @@ void Netbox::Close()
 {
     if (m_segment)
     {
+        m_telemetry.reset();
         ns3::Simulator::Destroy();
         m_segment.reset();
     }
@@ -68,6 +73,12 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     auto& slot = *reception.slot;
     const auto headers = ReadHeaders(slot.bytes);
     const bool ends = m_segment->IsEnd();
+    if (m_telemetry && headers.etherType == ether_type::EXPERIMENT)
+    {
+        ++m_linkControl;
+        m_inFlight.GiveBack(slot);
+        return;
+    }
     Destination to;
     if (!ends)
     {
@@ -263,6 +274,7 @@ Json Netbox::Counters()
     auto frames = m_inFlight.Read();
     frames["filtered"] = m_filtered;
     frames["link_control"] = m_linkControl;
+    frames["telemetry"] = m_telemetry ? m_telemetry->Sent() : 0;
     const auto& lateness = m_inFlight.TheLateness();
     return {{"ports", ports}, {"frames", frames}, {"stages", m_stages.Read(m_events.NowNs())}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
 }

@@ -5,6 +5,7 @@
 #include "frames_in_flight.h"
 #include "journal.h"
 #include "neighbour_proxy.h"
+#include "telemetry.h"
 
 namespace netboxit
 {
@@ -143,9 +144,10 @@ class Netbox : public Frames
     Journal m_journal;
     LiveLimits m_live;
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
-    std::uint64_t m_linkControl{0}; ///< PAUSE and the like
+    std::uint64_t m_linkControl{0}; ///< PAUSE and the like, and telemetry, which only the netbox itself may send
     std::unique_ptr<Segment> m_segment;
     std::optional<NeighbourProxy> m_neighbours; ///< where the segment wants one
+    std::optional<Telemetry> m_telemetry;       ///< where nodes are told about their links
 };
 
 } // namespace netboxit

@@ -3,6 +3,7 @@
 
 #include "frame.h"
 #include "headers.h"
+#include "link_state.h"
 
 #include <nlohmann/json.hpp>
 
@@ -138,6 +139,8 @@ class Segment
     virtual bool Connects(StationId from, StationId to) const { return true; }
     /// The stations that have no link now. When the network's time begins they are announced as "link_down", after Begin().
     virtual std::vector<Unlinked> WithoutLink() const { return {}; }
+    /// What the segment can say of a station's link now; none where it has no rates of its own to tell.
+    virtual std::optional<LinkState> StateOf(StationId station) const { return {}; }
     /// False while stations may still be on their way into the network: until each has its link, or the time is over that they
     /// take. One that is out of range then comes when it can.
     virtual bool Ready() const { return true; }

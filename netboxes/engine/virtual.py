@@ -59,6 +59,7 @@ def emulate(
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
     stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    telemetry: bool = False,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
@@ -80,6 +81,7 @@ def emulate(
         seed=seed,
         classes=classes,
         stages=in_base_units(stages or {}),
+        telemetry=telemetry,
         events=events,
         duration_s=duration_s,
         interval_s=interval_s,
@@ -101,6 +103,7 @@ def run(
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
     stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    telemetry: bool = False,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
@@ -109,7 +112,9 @@ def run(
 
     `live`: what `events` can change; default: what the technology of that name says.
     """
-    netbox = Netbox(segment, tuple(stations), parameters, frames, live, seed, classes or (), events, stages=stages or {})
+    netbox = Netbox(
+        segment, tuple(stations), parameters, frames, live, seed, classes or (), events, stages=stages or {}, telemetry=telemetry
+    )
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
         folder = Path(name)
         file = folder / "netbox.json"
@@ -137,6 +142,7 @@ class Netbox:
     captures: Mapping[str, Path] = field(default_factory=dict)
     #: By station, in base units.
     stages: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    telemetry: bool = False
 
     def __post_init__(self) -> None:
         if unknown := set(self.frames) - set(self.stations):
@@ -165,6 +171,7 @@ class Netbox:
             "classes": list(self.classes),
             "parameters": self.parameters,
             "stages": self.stages,
+            "telemetry": self.telemetry,
             "live": self.live or live_limits_of_program(self.segment),
             "records": str(folder / RECORDS_FILE),
             "statistics": str(folder / STATISTICS_FILE),

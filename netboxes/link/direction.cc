@@ -210,6 +210,16 @@ void Direction::OnWake()
     Expect(now);
 }
 
+double Direction::Rate() const
+{
+    return m_down ? 0 : m_capacity->Rate(Now());
+}
+
+std::int64_t Direction::Delay() const
+{
+    return m_delayOverTime ? Nanoseconds(m_delayOverTime->At(Now())) : m_delay;
+}
+
 Json Direction::Read()
 {
     const auto now = Now();
@@ -218,7 +228,7 @@ Json Direction::Read()
     static constexpr std::array LOSSES_HERE{Loss::OnAir, Loss::QueueFull, Loss::QueueEarly, Loss::QueueExpired, Loss::Outage};
     return {{"up", !m_down},
             {"rate", m_capacity->Rate(now)},
-            {"delay_s", static_cast<double>(m_delayOverTime ? Nanoseconds(m_delayOverTime->At(now)) : m_delay) / 1e9},
+            {"delay_s", static_cast<double>(Delay()) / 1e9},
             {"queue", m_queue->Read(now)},
             {"sent", m_counters.sent},
             {"sent_bytes", m_counters.sentBytes},

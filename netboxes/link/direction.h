@@ -40,6 +40,10 @@ class Direction
     void SetDown(bool down);
     void Begin();
     Json Read();
+    /// bit/s now; 0 while it is down.
+    double Rate() const;
+    /// From the end of sending to the arrival now, ns, without jitter.
+    std::int64_t Delay() const;
     /// Statistics count from now on.
     void Reset();
 

@@ -80,6 +80,7 @@ class Parameters(Technology):
     """A plain link between two stations: rate, delay, jitter, loss, errors, queues, outages, by formula or as a trace says."""
 
     LIVE: ClassVar[frozenset[str]] = _DIRECTIONAL
+    TELLS_LINKS: ClassVar[bool] = True
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}, "rate": "1 Gbit/s"}
     #: An empty UDP datagram, as the default overhead counts it.

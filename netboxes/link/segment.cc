@@ -32,6 +32,7 @@ class LinkSegment : public Segment
     void Begin() override;
     void Reset() override;
     std::vector<Unlinked> WithoutLink() const override;
+    std::optional<LinkState> StateOf(StationId station) const override;
 
   private:
     struct End
@@ -208,6 +209,14 @@ std::vector<Unlinked> LinkSegment::WithoutLink() const
         }
     }
     return found;
+}
+
+std::optional<LinkState> LinkSegment::StateOf(StationId station) const
+{
+    const auto& own = *m_ends.at(station).outgoing;
+    return LinkState{.transmit = static_cast<std::uint64_t>(own.Rate()),
+                     .receive = static_cast<std::uint64_t>(m_ends[1 - station].outgoing->Rate()),
+                     .latency = own.Delay()};
 }
 
 Json LinkSegment::WhyDown(StationId from) const

@@ -66,6 +66,7 @@ class Parameters(Technology):
     LIVE: ClassVar[frozenset[str]] = frozenset(
         {"delay", "return_rate", "forward_rate", "packet_error_rate", "queue", "outage", "fade"}
     )
+    TELLS_LINKS: ClassVar[bool] = True
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "link_down", "link_up", "profile"})
     TYPICAL: ClassVar = {
         "stations": {"hub": {"role": "gateway"}, "terminal": {"role": "terminal"}},

@@ -19,6 +19,7 @@ class SatelliteSegment : public Segment
     Json Read() const override;
     void Begin() override;
     std::vector<Unlinked> WithoutLink() const override;
+    std::optional<LinkState> StateOf(StationId station) const override;
     void Reset() override;
     std::int64_t Lead() const override;
 
@@ -64,6 +65,9 @@ class SatelliteSegment : public Segment
     /// Es/N0 at a receiver, dB.
     double SignalAt(StationId sender, StationId receiver) const;
     double ReturnErrorRate(StationId terminal, const Profile& profile) const;
+    /// bit/s that the return carrier of a terminal carries, and the forward carrier to it; 0 while it cannot be reached.
+    double ReturnRate(StationId terminal) const;
+    double ForwardRate(StationId terminal) const;
 
     // Live changes: live_parameters.cc.
     void SetOfLink(std::string_view parameter, const Json& value);

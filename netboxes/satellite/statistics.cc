@@ -9,6 +9,12 @@ namespace netboxit
 namespace
 {
 
+/// bit/s with the coding that is used, where `rate` is that of the profile `reference`.
+double RateWith(const AdaptiveCoding& coding, const Profile& reference, double rate)
+{
+    return rate * coding.UsedProfile().Efficiency() / reference.Efficiency();
+}
+
 /// `rate` (bit/s) is of the profile `reference`.
 Json Direction(const AdaptiveCoding& coding, const Profile& reference, double rate)
 {
@@ -17,7 +23,7 @@ Json Direction(const AdaptiveCoding& coding, const Profile& reference, double ra
             {"margin", coding.Margin()},
             {"profile", used.name},
             {"efficiency", used.Efficiency()},
-            {"rate", rate * used.Efficiency() / reference.Efficiency()}};
+            {"rate", RateWith(coding, reference, rate)}};
 }
 
 double RateOf(const Sender& carrier)
@@ -59,6 +65,38 @@ Json SatelliteSegment::Read() const
         stations[station.name] = read;
     }
     return {{"stations", stations}};
+}
+
+double SatelliteSegment::ReturnRate(StationId terminal) const
+{
+    const auto& link = Link(terminal);
+    const double rate = m_shared ? m_returnChannel->Rate() : RateOf(*m_stations[terminal].sender);
+    return link.down ? 0 : RateWith(link.back, m_returnProfiles.Reference(), rate);
+}
+
+double SatelliteSegment::ForwardRate(StationId terminal) const
+{
+    const auto& link = Link(terminal);
+    return link.down ? 0 : RateWith(link.forward, m_forwardProfiles.Reference(), RateOf(*m_stations[m_gateway].sender));
+}
+
+std::optional<LinkState> SatelliteSegment::StateOf(StationId station) const
+{
+    if (IsTerminal(station))
+    {
+        return LinkState{.transmit = static_cast<std::uint64_t>(ReturnRate(station)),
+                         .receive = static_cast<std::uint64_t>(ForwardRate(station)),
+                         .latency = DelayBetween(station, m_gateway).GetNanoSeconds()};
+    }
+    // A hub has a rate to each of its terminals: the best of them, as a modem tells that of its carrier.
+    LinkState state;
+    for (const auto terminal : m_terminals)
+    {
+        state.transmit = std::max(state.transmit, static_cast<std::uint64_t>(ForwardRate(terminal)));
+        state.receive = std::max(state.receive, static_cast<std::uint64_t>(ReturnRate(terminal)));
+        state.latency = std::max(state.latency, DelayBetween(m_gateway, terminal).GetNanoSeconds());
+    }
+    return state;
 }
 
 void SatelliteSegment::Reset()

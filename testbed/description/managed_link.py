@@ -52,7 +52,11 @@ class ManagedLink(Section):
         "corrected", description="Of dybra: `printed` are those of the source, which assign more than the link has."
     )
     threshold: float = Field(0.2, ge=0.0, lt=1.0, description="Of dybra: a change of the access by less is not reported.")
-    access: dict[Name, _Rate] = Field({}, description="Of dybra: the rate of members' access; default: it is no limit.")
+    access: dict[Name, _Rate | Literal["netbox"]] = Field(
+        {},
+        description="Of dybra: the rate of members' access; `netbox`: as the netbox at its interface tells, with `telemetry`. "
+        "Default: it is no limit.",
+    )
     enforce: bool = Field(
         True,
         description="Members keep to their budgets: by the windows of their TCP in virtual time, by a shaper (HTB) in a lab. "

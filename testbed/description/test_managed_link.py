@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,24 @@ def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
     assert management.parts(planned["hub"])[0]["key"] == KEY
 
 
+def test_dybra_follows_what_the_netbox_at_a_member_tells(tmp_path: Path) -> None:
+    text = TEXT.replace("[fr2, lan.y]", "[fr2, radio.a], [radio.b, lan.y]")
+    radio = "  radio: {{technology: link, stations: {{a: {{}}, b: {{}}}}, rate: 1 Mbit/s, telemetry: true}}\nwires:"
+    (file := tmp_path / "shared.yaml").write_text(
+        text.replace("wires:", radio).format(link=f"{LINK}, kind: dybra, access: {{fr2: netbox}}", second="")
+    )
+    plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+    assert [management.parts(plan.node(name))[0].get("telemetry") for name in ("fr1", "fr2")] == [False, True]
+    assert json.loads(plan.node("radio").files["netbox.json"])["telemetry"] is True
+
+
+def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
+    text = TEXT.replace("technology: ethernet", "technology: ethernet, telemetry: true")
+    (file := tmp_path / "shared.yaml").write_text(text.format(link=LINK, second=""))
+    with pytest.raises(BadTopology, match="a netbox of ethernet has no rates of links to tell, link or satellite have"):
+        load(file)
+
+
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -85,6 +104,10 @@ def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
         ("gateway: hub, members: [fr1, hub], rate: 2 Mbit/s", "hub is a member, too"),
         (f"{LINK}, threshold: 0.1", "of dybra alone"),
         (f"{LINK}, kind: dybra, access: {{fr3: 1 Mbit/s}}", "fr3 is no member"),
+        (
+            f"{LINK}, kind: dybra, access: {{fr2: netbox}}",
+            "no netbox at fr2 tells what its link is like; add telemetry: true to lan",
+        ),
         (f"{LINK}, key: secret", "32 hexadecimal digits"),
         ("gateway: hub, members: [fr1], rate: 0 bit/s", "0 bit/s"),
         (

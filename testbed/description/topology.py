@@ -28,7 +28,7 @@ from applications.application import ApplicationOptions
 from applications.registry import applications
 from contracts.addresses import Addresses, Gateways, Interface
 from contracts.command_line import CommandLine
-from contracts.errors import AtPlaces
+from contracts.errors import AtPlaces, listed
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from netboxes.stages.stage import Stages
@@ -145,7 +145,9 @@ class Netbox(ContainerSection):
     KIND: ClassVar = "netbox"
     PORT: ClassVar = "station"
     PASSES: ClassVar = "frames"
-    OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "stages", "realtime", "io", "cores", "share")
+    OWN_KEYS: ClassVar = (
+        *("host", "limits", "technology", "stations", "classes", "stages", "telemetry", "realtime", "io", "cores", "share"),
+    )
 
     technology: Annotated[str, AfterValidator(_check_technology)] = Field(description="What kind of segment it is.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
@@ -154,6 +156,11 @@ class Netbox(ContainerSection):
         {},
         description="By station: [stages](#stages) between its port and the segment, in the order in which packets from its node "
         "pass them.",
+    )
+    telemetry: bool = Field(
+        False,
+        description="It tells the node at each port the rates and the latency of its link, by frames of its own: [telemetry]"
+        "(#telemetry).",
     )
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
     io: Literal["auto", "packet", "xdp"] = Field(
@@ -191,6 +198,9 @@ class Netbox(ContainerSection):
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         for station in self.stages.keys() - self.stations.keys():
             yield ("stages", station), f'there is no station "{station}"; {nearest(station, self.stations)}'
+        if self.telemetry and not self.parameters.TELLS_LINKS:
+            able = listed([name for name, kind in technologies().items() if kind.TELLS_LINKS])
+            yield ("telemetry",), f"a netbox of {self.technology} has no rates of links to tell, {able} have; leave telemetry out"
         if self.share is not None and self.cores > 1:
             yield ("cores",), f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"
 

@@ -39,6 +39,7 @@ def problems(draft: Draft) -> list[Problem]:
         *_traffic_ends(draft),
         *traffic_problems(draft.traffic),
         *_managed_hosts(draft),
+        *_told_by_nobody(draft, wires),
     ]
     if draft.whole and not wrong:
         wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
@@ -214,6 +215,21 @@ def _managed_hosts(draft: Draft) -> Iterator[Problem]:
                 yield Problem(place, *_not_a_host(draft, host))
             elif parts.setdefault(host, link) != link:
                 yield Problem(place, f'"{host}" has a part in the management of {parts[host]} already', "name another host")
+
+
+def _told_by_nobody(draft: Draft, wires: Mapping[int, tuple[End, End]]) -> Iterator[Problem]:
+    """A member can follow what a netbox at one of its interfaces tells, if one does."""
+    for link, managed in draft.management.items():
+        for member in [name for name, access in managed.access.items() if access == "netbox"]:
+            pairs = [pair for left, right in wires.values() for pair in ((left, right), (right, left))]
+            near = [far.node for own, far in pairs if own.node == member and far.node in draft.netboxes]
+            if any((netbox := draft.netboxes[name]) is None or netbox.telemetry for name in near):
+                continue
+            yield Problem(
+                ("management", link, "access", member),
+                f"no netbox at {member} tells what its link is like",
+                f"add telemetry: true to {listed(near)}" if near else "give a rate",
+            )
 
 
 def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:

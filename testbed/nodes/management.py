@@ -38,6 +38,8 @@ class Part(TypedDict):
     interface: NotRequired[str | None]
     threshold: NotRequired[float]
     access_bps: NotRequired[int | None]
+    #: Its access is as the netbox at its interface tells.
+    telemetry: NotRequired[bool]
     without_lease: NotRequired[Literal["unmanaged", "hold"]]
     enforcement: NotRequired[Literal["window", "shaper", "none"]]
 

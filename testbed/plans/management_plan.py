@@ -48,7 +48,8 @@ def _member(name: str, link: ManagedLink, member: str, allocator: str) -> Part:
         "allocator": allocator,
         "interface": None,
         "threshold": link.threshold,
-        "access_bps": None if access is None else round(access),
+        "access_bps": round(access) if isinstance(access, float) else None,
+        "telemetry": access == "netbox",
         "without_lease": link.without_lease,
         "enforcement": "shaper" if link.enforce else "none",
     }

@@ -244,6 +244,8 @@ class _Resolver:
         }
         if stages := _in_base_units(netbox.stages):
             configuration["stages"] = stages
+        if netbox.telemetry:
+            configuration["telemetry"] = True
         return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
     def _linux_router(self, name: str, router: Router) -> NodePlan:
