@@ -58,6 +58,24 @@ class ProgramStatus(TypedDict):
     log: str
 
 
+class PartStatus(TypedDict):
+    """A host's part in the management of a link, as the host says, which may say anything; rates in bit/s."""
+
+    #: The link's.
+    name: str
+    role: Literal["allocator", "member"]
+    #: Of an allocator, null of a member: what it divides, what a member has of it, how many they are.
+    capacity: int | None
+    share: int | None
+    members: int | None
+    #: Of a member, null of an allocator. Its budget is null where none applies.
+    state: Literal["out", "joining", "member", "leaving"] | None
+    budget: int | None
+    reachable: bool | None
+    #: Why a member's budget is not enforced, in words.
+    unenforced: str | None
+
+
 class NodeStatus(TypedDict):
     """A node of a lab. What is null is not known: the node does not run, or its machine does not answer."""
 
@@ -78,6 +96,8 @@ class NodeStatus(TypedDict):
     netbox: NetboxStatus | None
     #: Of a host that runs one by itself, and says how it does.
     program: ProgramStatus | None
+    #: Of a host that has a part in the management of a link, and says how it does.
+    management: list[PartStatus] | None
     #: Of a switch that answers.
     switch: SwitchStatus | None
     #: Its machine, of a lab over several.

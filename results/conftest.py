@@ -333,6 +333,7 @@ def node_status(name: str, kind: NodeKind, **others: Any) -> NodeStatus:
         "addresses": [],
         "netbox": None,
         "program": None,
+        "management": None,
         "switch": None,
     }
     return cast(NodeStatus, {**status, **others})

@@ -25,9 +25,10 @@ from system.node_files import OwnFiles
 from system.processes import Process, ProgramFailed
 from testbed.labs import removal
 from testbed.labs.event_log import EventLog
-from testbed.nodes import host_program, routers
+from testbed.nodes import host_program, management, routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.nodes.host_program import ProgramState
+from testbed.nodes.management import PartState
 
 Standard = IO[bytes] | int | None
 
@@ -125,6 +126,10 @@ class Lab(AbstractContextManager["Lab"]):
     def program(self, node: str) -> ProgramState | None:
         """The state of the program that a host runs for its user; None where there is none, or the host reports nothing."""
         return ProgramState.read(self.node_folder(node)) if host_program.of_user(self.node(node)) else None
+
+    def management(self, node: str) -> list[PartState] | None:
+        """How a host does in the management of links; None where it has no part in any, or reports nothing."""
+        return PartState.read(self.node_folder(node)) if management.parts(self.node(node)) else None
 
     def down(self) -> None:
         removal.take_down(self.name)

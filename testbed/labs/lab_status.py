@@ -28,6 +28,7 @@ def of(lab: Lab) -> LabNow:
     """
     alive = lab.alive()
     programs = {node.name: lab.program(node.name) if alive[node.name] else None for node in lab.plan.nodes}
+    managed = {node.name: lab.management(node.name) for node in lab.plan.nodes if alive[node.name]}
     nodes: list[NodeStatus] = [
         {
             "name": node.name,
@@ -45,6 +46,7 @@ def of(lab: Lab) -> LabNow:
                 if (program := programs[node.name])
                 else None
             ),
+            "management": [part.status() for part in parts] if (parts := managed.get(node.name)) else None,
             "switch": switch_statistics.of(lab, node.name) if node.kind == "switch" and alive[node.name] else None,
         }
         for node in lab.plan.nodes
@@ -89,6 +91,7 @@ def of(lab: Lab) -> LabNow:
                 if node["network_changes"]
             ),
             *(f"{name}: {words}" for name, program in programs.items() if program and (words := program.words())),
+            *(f"{name}: {words}" for name, parts in managed.items() for part in parts or () if (words := part.words())),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }

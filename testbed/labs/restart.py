@@ -18,7 +18,7 @@ from ownership import state
 from system import containers, node_files
 from system.containers import Container
 from testbed.labs.removal import container_of
-from testbed.nodes import host_program
+from testbed.nodes import host_program, management
 
 #: How long a netbox may take to write what it has measured.
 _WRITTEN_WITHIN_S: Final = 1.0
@@ -27,7 +27,7 @@ _MEASURED: Final = (RECORDS_FILE, JOURNAL_FILE, STATISTICS_FILE)
 
 #: Files by which a node shows its state, and the one that tells it to begin. They are removed, because the restarted node would
 #: seem to be ready by them.
-_SIGNS_OF_LIFE: Final = ("control.sock", "ready", host_program.GO, host_program.STATE)
+_SIGNS_OF_LIFE: Final = ("control.sock", "ready", host_program.GO, host_program.STATE, management.STATE)
 
 
 def stop(lab: Path, node: NodePlan) -> None:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host's part in the management of a link: what its program `c2ml` is told (middleware/README.md)."""
+"""A host's part in the management of a link: what its program `c2ml` is told, and what it says (middleware/README.md)."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Final, Literal, NotRequired
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, NotRequired, Self
 
 from typing_extensions import TypedDict
 
+from contracts.errors import printable
 from contracts.installation import CHECKOUT
+from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
-from contracts.shapes import parsed
+from contracts.shapes import OtherShape, parsed
+from system import node_files
 from system.rootfs import NODE_FOLDER
 from testbed.nodes.host_program import Program
 
@@ -68,3 +73,70 @@ def parts(node: NodePlan) -> list[Part]:
 def in_virtual_time(node: NodePlan) -> list[dict[str, Any]]:
     """The same for a host of netboxes/endpoints, whose TCP keeps to the budget itself."""
     return [{**part, "enforcement": "window"} if part.get("enforcement") == "shaper" else {**part} for part in parts(node)]
+
+
+class _Shaper(TypedDict):
+    error: str | None
+
+
+class _State(TypedDict):
+    """Of a part, as the program writes it; further keys are its own."""
+
+    name: str
+    role: Literal["allocator", "member"]
+    capacity: NotRequired[int]
+    share: NotRequired[int]
+    members: NotRequired[int]
+    state: NotRequired[Literal["out", "joining", "member", "leaving"]]
+    budget: NotRequired[int | None]
+    reachable: NotRequired[bool]
+    shaper: NotRequired[_Shaper]
+
+
+class _Said(TypedDict):
+    management: list[_State]
+
+
+#: Of what a host says in its own words.
+_LONGEST_WORDS: Final = 300
+
+
+@dataclass(frozen=True)
+class PartState:
+    """How a host does in the management of a link, which its other programs may have changed."""
+
+    said: _State
+
+    @classmethod
+    def read(cls, folder: Path) -> list[Self] | None:
+        """From a host's own folder; None where nothing of that kind is there."""
+        try:
+            return [cls(part) for part in parsed(node_files.read(folder / STATE), _Said)["management"]]
+        except (OSError, node_files.NodeFileInTheWay, OtherShape):
+            return None
+
+    def status(self) -> PartStatus:
+        said = self.said
+        return {
+            "name": printable(said["name"]),
+            "role": said["role"],
+            "capacity": said.get("capacity"),
+            "share": said.get("share"),
+            "members": said.get("members"),
+            "state": said.get("state"),
+            "budget": said.get("budget"),
+            "reachable": said.get("reachable"),
+            "unenforced": self._unenforced(),
+        }
+
+    def words(self) -> str | None:
+        """What its user should know; None where it does what it is to do."""
+        name = printable(self.said["name"])
+        if self.said["role"] == "member" and not self.said.get("reachable", True):
+            return f"it hears no allocator of the managed link {name}"
+        unenforced = self._unenforced()
+        return None if unenforced is None else f"its budget of the managed link {name} is not enforced: {unenforced}"
+
+    def _unenforced(self) -> str | None:
+        error = self.said.get("shaper", _Shaper(error=None))["error"]
+        return None if error is None else printable(error)[:_LONGEST_WORDS]

@@ -184,6 +184,7 @@ def _unknown(node: NodePlan) -> NodeStatus:
         "addresses": [address for interface in node.interfaces for address in interface.addresses],
         "netbox": None,
         "program": None,
+        "management": None,
         "switch": None,
         "host": node.host,
     }

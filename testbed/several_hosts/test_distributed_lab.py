@@ -58,6 +58,7 @@ def test_what_is_on_a_machine_that_does_not_answer_is_told_as_far_as_it_was_plan
         "addresses": ["10.1.0.1/24"],
         "netbox": None,
         "program": None,
+        "management": None,
         "switch": None,
     }
     own: LabStatus = {

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from contracts.quantities import RATE
 from ownership import state
 from testbed.documents import kinds
 from testbed.views import drawing
@@ -127,6 +128,7 @@ def _print_lab(status: LabStatus) -> None:
         ("equipment", "what", "is", "MTU"),
         ((port["name"], port["what"], f"{port['node']}.{port['interface']}", str(port["mtu"])) for port in status["equipment"]),
     )
+    drawing.print_table("managed links", ("link", "node", "part", "rate", "state"), _parts(status["nodes"]))
     drawing.print_table(
         "ports of switches",
         ("port", "in", "out", "policed", "lost in queues", "lost otherwise"),
@@ -147,6 +149,19 @@ def _wire(wire: WireStatus) -> tuple[str, ...]:
         *(end["port"] or "?" for end in wire["ends"]),
         "; ".join([wire["reason"], *(f"{end['node']}: {end['reason']}" for end in wire["ends"] if end["reason"])]),
     )
+
+
+def _parts(nodes: Sequence[NodeStatus]) -> Iterator[tuple[str, ...]]:
+    """Of allocators what they divide, of members their budgets."""
+    for node in nodes:
+        for part in node["management"] or ():
+            if part["role"] == "allocator":
+                state = f"{drawing.counted(part['members'] or 0, 'member')}, each {RATE.write(part['share'] or 0)}"
+                rate = part["capacity"]
+            else:
+                state = f"{part['state']}" if part["reachable"] else f"{part['state']}, hears no allocator"
+                rate = part["budget"]
+            yield part["name"], node["name"], part["role"], "no budget" if rate is None else RATE.write(rate), state
 
 
 def _switch_ports(nodes: Sequence[NodeStatus]) -> Iterator[tuple[str, ...]]:

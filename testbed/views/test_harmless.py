@@ -53,7 +53,7 @@ def test_what_a_netbox_says_of_itself_is_text_in_a_lab_s_status(capsys: pytest.C
     event = {"node": "seg", "at_s": 1.0, "event": HOSTILE, "station": HOSTILE, "words": f"seg.{HOSTILE}: {HOSTILE}"}
     node: Any = {
         **{"name": "seg", "kind": "netbox", "alive": True, "cores": [0], "awake": False, "addresses": []},
-        **{"netbox": netbox, "switch": None},
+        **{"netbox": netbox, "management": None, "switch": None},
     }
     end = {"node": "seg", "interface": "left", "port": HOSTILE, "reason": HOSTILE}
     wire = {"name": HOSTILE, "kind": "veth", "reason": HOSTILE, "ends": [end, end]}
