@@ -57,10 +57,8 @@ class ManagedLink(Section):
         description="Of dybra: the rate of members' access; `netbox`: as the netbox at its interface tells, with `telemetry`. "
         "Default: it is no limit.",
     )
-    enforce: bool = Field(
-        True,
-        description="Members keep to their budgets: by the windows of their TCP in virtual time, by a shaper (HTB) in a lab. "
-        "false: they are told their budgets only.",
+    unruly: tuple[Name, ...] = Field(
+        (), description="Members that do not keep to their budgets, as attackers: they are told them, and nothing enforces them."
     )
     without_lease: Literal["unmanaged", "hold"] = Field(
         "unmanaged", description="Of a member that hears no allocator: no budget applies, or the last one."
@@ -76,5 +74,8 @@ class ManagedLink(Section):
             yield ("gateway",), f"{self.gateway} is a member, too, whose traffic does not cross the link; name another host"
         if self.kind != "dybra" and (unfit := [key for key in _OF_DYBRA if key in self.model_fields_set]):
             yield (unfit[0],), "of dybra alone; leave it out, or write kind: dybra"
-        for name in self.access.keys() - set(self.members):
-            yield ("access", name), f"{name} is no member; {nearest(name, self.members)}"
+        strangers = [("access", name) for name in self.access] + [("unruly", index) for index in range(len(self.unruly))]
+        for place in strangers:
+            name = place[1] if isinstance(place[1], str) else self.unruly[place[1]]
+            if name not in self.members:
+                yield place, f"{name} is no member; {nearest(name, self.members)}"

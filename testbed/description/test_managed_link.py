@@ -55,7 +55,7 @@ def test_members_have_a_shaper_in_a_lab_and_windows_in_virtual_time(tmp_path: Pa
     member = nodes(tmp_path, LINK)["fr1"]
     assert management.parts(member)[0].get("enforcement") == "shaper"
     assert management.in_virtual_time(member)[0]["enforcement"] == "window"
-    told = nodes(tmp_path, LINK + ", enforce: false")["fr1"]
+    told = nodes(tmp_path, LINK + ", unruly: [fr1]")["fr1"]
     assert management.in_virtual_time(told) == management.parts(told) and management.parts(told)[0].get("enforcement") == "none"
 
 
@@ -108,6 +108,7 @@ def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
             f"{LINK}, kind: dybra, access: {{fr2: netbox}}",
             "no netbox at fr2 tells what its link is like; add telemetry: true to lan",
         ),
+        (f"{LINK}, unruly: [fr1, fr3]", "fr3 is no member"),
         (f"{LINK}, key: secret", "32 hexadecimal digits"),
         ("gateway: hub, members: [fr1], rate: 0 bit/s", "0 bit/s"),
         (

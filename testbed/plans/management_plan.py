@@ -51,7 +51,7 @@ def _member(name: str, link: ManagedLink, member: str, allocator: str) -> Part:
         "access_bps": round(access) if isinstance(access, float) else None,
         "telemetry": access == "netbox",
         "without_lease": link.without_lease,
-        "enforcement": "shaper" if link.enforce else "none",
+        "enforcement": "none" if member in link.unruly else "shaper",
     }
 
 
