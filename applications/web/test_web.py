@@ -271,7 +271,7 @@ def test_a_server_that_does_not_answer_is_no_end_of_the_run(hosts: NamespaceHost
 )
 def test_pages_load_as_fast_in_both_times(rate: str, options: str, tmp_path: Path) -> None:
     """The mean of the same pages within 10 %: within 5 % where the machine is quiet, but here guests run beside the lab."""
-    said = f"think: 1 s, duration: 80 s, seed: 4, variant: newreno{options}"
+    said = f"think: 1 s, duration: 50 s, seed: 4, variant: newreno{options}"
     (state := tmp_path / "state").mkdir()
     times: dict[str, dict[int, float]] = {}
     for clock, arguments in (("virtual", ["--virtual"]), ("real", ["--name", f"web{os.getpid()}"])):
@@ -280,7 +280,7 @@ def test_pages_load_as_fast_in_both_times(rate: str, options: str, tmp_path: Pat
         assert visit["failed"] == 0
         times[clock] = dict(visit["pages"])
     both = times["virtual"].keys() & times["real"].keys()
-    assert len(both) > 50
+    assert len(both) > 30
     virtual, real = (fmean(times[clock][number] for number in both) for clock in ("virtual", "real"))
     print(
         json.dumps({"rate": rate, "options": options, "pages": len(both), "virtual_s": virtual, "real_s": real, "times": times})
