@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "part_configuration.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace netboxit::middleware
+{
+
+namespace
+{
+
+constexpr std::array<std::string_view, 3> ENFORCEMENTS{"window", "shaper", "none"};
+constexpr std::array<std::string_view, 2> ROLES{"allocator", "member"};
+constexpr std::array<std::string_view, 2> KINDS_OF_DIVISION{"unweighted", "dybra"};
+constexpr std::array<std::string_view, 2> EQUATIONS{"printed", "corrected"};
+constexpr std::array<std::string_view, 2> WITHOUT_LEASE{"unmanaged", "hold"};
+constexpr std::size_t KEY_BYTES = 16;
+constexpr const char* HEX_DIGITS = "0123456789abcdefABCDEF";
+
+/// The keys of one entry. A key with null is as one that is absent.
+class Entry
+{
+  public:
+    Entry(const Json& json, const std::string& path) : m_json(json), m_path(path)
+    {
+        if (!json.is_object())
+        {
+            throw std::invalid_argument(path + " is " + Shown(json) + ", not an object: give one for each part");
+        }
+    }
+
+    [[noreturn]] void Refuse(const std::string& key, const std::string& permitted) const
+    {
+        const auto value = m_json.find(key);
+        const auto found = value == m_json.end() ? std::string(" is missing: give ") : " is " + Shown(*value) + ": give ";
+        throw std::invalid_argument(m_path + "." + key + found + permitted);
+    }
+
+    bool Has(const std::string& key)
+    {
+        m_asked.insert(key);
+        const auto value = m_json.find(key);
+        return value != m_json.end() && !value->is_null();
+    }
+
+    std::string Text(const std::string& key, const std::string& permitted)
+    {
+        if (!Has(key) || !m_json.at(key).is_string() || m_json.at(key).get_ref<const std::string&>().empty())
+        {
+            Refuse(key, permitted);
+        }
+        return m_json.at(key);
+    }
+
+    /// Which one of `words` it is.
+    std::size_t Word(const std::string& key, std::span<const std::string_view> words)
+    {
+        std::string permitted;
+        for (const auto& word : words)
+        {
+            permitted += (permitted.empty() ? "\"" : " or \"") + std::string(word) + "\"";
+        }
+        const auto found = std::ranges::find(words, Text(key, permitted));
+        if (found == words.end())
+        {
+            Refuse(key, permitted);
+        }
+        return static_cast<std::size_t>(found - words.begin());
+    }
+
+    bool TruthOr(const std::string& key, bool otherwise)
+    {
+        if (!Has(key))
+        {
+            return otherwise;
+        }
+        if (!m_json.at(key).is_boolean())
+        {
+            Refuse(key, "true or false");
+        }
+        return m_json.at(key);
+    }
+
+    double Number(const std::string& key, double most, const std::string& permitted)
+    {
+        const bool isNumber = Has(key) && m_json.at(key).is_number();
+        const auto number = isNumber ? m_json.at(key).get<double>() : std::nan("");
+        if (!(number >= 0 && number <= most)) // also of what is no number
+        {
+            Refuse(key, permitted);
+        }
+        return number;
+    }
+
+    /// All whole numbers up to MOST_RATE are exact in a double.
+    std::int64_t Whole(const std::string& key, std::int64_t most, const std::string& permitted)
+    {
+        const auto number = Number(key, static_cast<double>(most), permitted);
+        if (number != std::floor(number))
+        {
+            Refuse(key, permitted);
+        }
+        return static_cast<std::int64_t>(number);
+    }
+
+    Rate BitsPerSecond(const std::string& key)
+    {
+        return Whole(key, MOST_RATE, "a whole number from 0 to 10^15, in bit/s");
+    }
+
+    /// After all keys have been asked for.
+    void RefuseOthers() const
+    {
+        for (const auto& [key, value] : m_json.items())
+        {
+            if (!m_asked.contains(key))
+            {
+                throw std::invalid_argument(m_path + " has the key " + Shown(key) + ", which this role has not: leave it out");
+            }
+        }
+    }
+
+  private:
+    static std::string Shown(const Json& value)
+    {
+        // What no encoding permits is shown all the same.
+        return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+
+    const Json& m_json;
+    const std::string& m_path;
+    std::set<std::string> m_asked;
+};
+
+/// k0 and k1 are little-endian, as SipHash has them (section 2.1 of its paper).
+Key KeyOf(Entry& entry)
+{
+    if (!entry.Has("key"))
+    {
+        return {};
+    }
+    const std::string permitted = "32 hexadecimal digits that are not all 0, or null where the members agreed on no key";
+    const auto digits = entry.Text("key", permitted);
+    if (digits.size() != 2 * KEY_BYTES || digits.find_first_not_of(HEX_DIGITS) != std::string::npos)
+    {
+        entry.Refuse("key", permitted);
+    }
+    Key key{};
+    for (std::size_t byte = 0; byte < KEY_BYTES; ++byte)
+    {
+        const auto value = std::stoull(digits.substr(2 * byte, 2), nullptr, 16);
+        key[byte / 8] |= value << (8 * (byte % 8));
+    }
+    if (key == Key{})
+    {
+        entry.Refuse("key", permitted);
+    }
+    return key;
+}
+
+/// A member sends to it by the routes of its host: no link-local address, whose link would have to be named, too.
+Address AllocatorOf(Entry& entry)
+{
+    const std::string permitted =
+        "the IPv4 or IPv6 address of the allocator's host, without a prefix length; not a link-local or multicast one";
+    const auto text = entry.Text("allocator", permitted);
+    in_addr ipv4{};
+    if (::inet_pton(AF_INET, text.c_str(), &ipv4) == 1)
+    {
+        const auto host = ntohl(ipv4.s_addr);
+        constexpr std::uint32_t MULTICAST = 0xe0000000; // 224.0.0.0/4, and what is reserved above it
+        if (host == 0 || host >= MULTICAST)
+        {
+            entry.Refuse("allocator", permitted);
+        }
+        return Ipv4Address(host, ALLOCATOR_PORT);
+    }
+    in6_addr ipv6{};
+    if (::inet_pton(AF_INET6, text.c_str(), &ipv6) != 1 || IN6_IS_ADDR_UNSPECIFIED(&ipv6) || IN6_IS_ADDR_MULTICAST(&ipv6) ||
+        IN6_IS_ADDR_LINKLOCAL(&ipv6) || IN6_IS_ADDR_V4MAPPED(&ipv6))
+    {
+        entry.Refuse("allocator", permitted);
+    }
+    Address address{.host = {}, .port = ALLOCATOR_PORT};
+    std::ranges::copy(ipv6.s6_addr, address.host.begin());
+    return address;
+}
+
+std::uint32_t DomainOf(Entry& entry)
+{
+    return static_cast<std::uint32_t>(
+        entry.Whole("domain", UINT32_MAX, "a whole number from 0 to 4294967295, the same for all parts of the link"));
+}
+
+/// Linux takes neither (dev_valid_name), and a leading "-" would be an option of the programs that get the name.
+bool IsInterfaceName(const std::string& name)
+{
+    const auto isForbidden = [](unsigned char character) {
+        return character <= ' ' || character == '/' || character == ':' || character == 0x7f;
+    };
+    return name.size() < IFNAMSIZ && name.front() != '-' && name != "." && name != ".." && std::ranges::none_of(name, isForbidden);
+}
+
+std::optional<std::string> InterfaceOf(Entry& entry)
+{
+    if (!entry.Has("interface"))
+    {
+        return std::nullopt;
+    }
+    const std::string permitted = "the name of an interface of this host, or null for the one by which the allocator is reached";
+    auto name = entry.Text("interface", permitted);
+    if (!IsInterfaceName(name))
+    {
+        entry.Refuse("interface", permitted);
+    }
+    return name;
+}
+
+AllocatorPart ReadAllocator(Entry& entry)
+{
+    Allocator::Settings settings{.domain = DomainOf(entry), .capacity = entry.BitsPerSecond("capacity_bps"), .key = KeyOf(entry)};
+    settings.reassigns = entry.Word("kind", KINDS_OF_DIVISION) == 1;
+    if (entry.Has("equations"))
+    {
+        settings.equations = static_cast<Equations>(entry.Word("equations", EQUATIONS));
+    }
+    settings.recovers = entry.TruthOr("recovers", settings.recovers);
+    return {.settings = settings};
+}
+
+MemberPart ReadMember(Entry& entry)
+{
+    Member::Settings settings{.domain = DomainOf(entry), .allocator = AllocatorOf(entry), .key = KeyOf(entry)};
+    if (entry.Has("without_lease"))
+    {
+        settings.withoutLease = static_cast<Member::WithoutLease>(entry.Word("without_lease", WITHOUT_LEASE));
+    }
+    if (entry.Has("threshold"))
+    {
+        constexpr double THOUSAND = 1000;
+        const auto part = entry.Number("threshold", 1, "a number from 0 to 1, the part by which a rate has to change");
+        settings.threshold = static_cast<unsigned>(std::lround(part * THOUSAND));
+    }
+    if (entry.Has("kind"))
+    {
+        // The allocator decides, and says it in its grants. Who wrote the file is told of a wrong word all the same.
+        entry.Word("kind", KINDS_OF_DIVISION);
+    }
+    return {.settings = settings,
+            .enforcement = static_cast<Enforcement>(entry.Word("enforcement", ENFORCEMENTS)),
+            .interface = InterfaceOf(entry),
+            .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt};
+}
+
+std::uint32_t DomainOf(const Part& part)
+{
+    return std::visit([](const auto& role) { return role.settings.domain; }, part.role);
+}
+
+} // namespace
+
+std::string_view NameOf(Enforcement enforcement)
+{
+    return ENFORCEMENTS[static_cast<std::size_t>(enforcement)];
+}
+
+Part ReadPart(const Json& json, const std::string& path)
+{
+    Entry entry(json, path);
+    Part part{.name = entry.Text("name", "the name of the managed link"), .role = {}};
+    if (entry.Word("role", ROLES) == 0)
+    {
+        part.role = ReadAllocator(entry);
+    }
+    else
+    {
+        part.role = ReadMember(entry);
+    }
+    entry.RefuseOthers();
+    return part;
+}
+
+std::vector<Part> ReadParts(const Json& management)
+{
+    if (!management.is_array())
+    {
+        throw std::invalid_argument("management is no list: give a list with an object for each part of this host");
+    }
+    std::vector<Part> parts;
+    for (const auto& entry : management)
+    {
+        const auto path = "management[" + std::to_string(parts.size()) + "]";
+        auto part = ReadPart(entry, path);
+        for (const auto& other : parts)
+        {
+            const bool isSame = other.name == part.name || DomainOf(other) == DomainOf(part);
+            if (other.role.index() == part.role.index() && isSame)
+            {
+                throw std::invalid_argument(path + " (" + part.name + ", domain " + std::to_string(DomainOf(part)) +
+                                            ") has the role, and the name or the domain, of an entry before it: give each link its own");
+            }
+        }
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+} // namespace netboxit::middleware

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "allocator.h"
+#include "member.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace netboxit::middleware
+{
+
+/// What makes the programs of a member's host keep its budget.
+enum class Enforcement : std::uint8_t
+{
+    Window, ///< senders of the host itself: the window that a budget means, Eq. 2.2 (window.h)
+    Shaper, ///< a queue of the kernel
+    None,   ///< the budget is told only
+};
+
+/// As the configuration has it, and statistics.
+std::string_view NameOf(Enforcement enforcement);
+
+struct AllocatorPart
+{
+    Allocator::Settings settings;
+};
+
+struct MemberPart
+{
+    Member::Settings settings;
+    Enforcement enforcement{Enforcement::None};
+    std::optional<std::string> interface{}; ///< whose packets count; nothing: the one by which the allocator is reached
+    std::optional<Rate> access{};           ///< nothing: no limit is known
+};
+
+/// One part of a host in one managed link.
+struct Part
+{
+    std::string name; ///< of the link, in statistics, journal and errors
+    std::variant<AllocatorPart, MemberPart> role;
+};
+
+/// One entry of the list `management`, by which a host is told its part; README.md has the keys. `path` says in errors where
+/// the entry is, as "management[0]". Throws std::invalid_argument with the key, its value and what is permitted, also for a key
+/// that the role does not have.
+Part ReadPart(const Json& entry, const std::string& path);
+
+/// The whole list. Also refuses two parts of one role with the same name or the same domain: a host has one port for each role,
+/// and tells links apart by their domains.
+std::vector<Part> ReadParts(const Json& management);
+
+} // namespace netboxit::middleware

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "part_configuration.h"
+
+#include <gtest/gtest.h>
+
+using namespace netboxit::middleware;
+
+namespace
+{
+
+const Json ALLOCATOR = Json::parse(R"({"name": "sat", "role": "allocator", "domain": 17, "capacity_bps": 2000000, "kind": "dybra",
+    "equations": "printed", "key": "000102030405060708090a0b0c0d0e0f", "recovers": false})");
+
+const Json MEMBER = Json::parse(R"({"name": "sat", "role": "member", "domain": 4294967295, "allocator": "10.0.0.1", "interface": "eth0",
+    "kind": "dybra", "key": null, "threshold": 0.25, "access_bps": 500000, "without_lease": "hold", "enforcement": "shaper"})");
+
+Json With(Json entry, const std::string& key, const Json& value)
+{
+    entry[key] = value;
+    return entry;
+}
+
+Json Without(Json entry, const std::string& key)
+{
+    entry.erase(key);
+    return entry;
+}
+
+std::string RefusalOf(const Json& entry)
+{
+    try
+    {
+        ReadPart(entry, "management[3]");
+    }
+    catch (const std::invalid_argument& refusal)
+    {
+        return refusal.what();
+    }
+    return "";
+}
+
+MemberPart MemberOf(const Json& entry)
+{
+    return std::get<MemberPart>(ReadPart(entry, "").role);
+}
+
+} // namespace
+
+TEST(PartConfiguration, ReadsAnAllocator)
+{
+    const auto part = ReadPart(ALLOCATOR, "management[0]");
+    EXPECT_EQ(part.name, "sat");
+    const auto& settings = std::get<AllocatorPart>(part.role).settings;
+    EXPECT_EQ(settings.domain, 17U);
+    EXPECT_EQ(settings.capacity, 2'000'000);
+    EXPECT_TRUE(settings.reassigns);
+    EXPECT_EQ(settings.equations, Equations::Printed);
+    EXPECT_FALSE(settings.recovers);
+}
+
+TEST(PartConfiguration, ReadsAMember)
+{
+    const auto part = MemberOf(MEMBER);
+    EXPECT_EQ(part.settings.domain, 4'294'967'295U);
+    EXPECT_EQ(part.settings.allocator, Ipv4Address(0x0a000001, ALLOCATOR_PORT));
+    EXPECT_EQ(part.settings.key, Key{});
+    EXPECT_EQ(part.settings.threshold, 250U);
+    EXPECT_EQ(part.settings.withoutLease, Member::WithoutLease::Hold);
+    EXPECT_EQ(part.enforcement, Enforcement::Shaper);
+    EXPECT_EQ(part.interface, "eth0");
+    EXPECT_EQ(part.access, 500'000);
+}
+
+TEST(PartConfiguration, HasTheDefaultsOfTheLibraryWhereAnEntrySaysNothing)
+{
+    const auto part = MemberOf(Json::parse(R"({"name": "a", "role": "member", "domain": 0, "allocator": "2001:db8::1", "interface": null,
+        "access_bps": null, "enforcement": "none"})"));
+    EXPECT_EQ(part.settings.threshold, DybraClient::THRESHOLD);
+    EXPECT_EQ(part.settings.withoutLease, Member::WithoutLease::Unmanaged);
+    EXPECT_FALSE(part.interface || part.access);
+    const auto entry = Json::parse(R"({"name": "a", "role": "allocator", "domain": 0, "capacity_bps": 2e6, "kind": "unweighted"})");
+    const auto settings = std::get<AllocatorPart>(ReadPart(entry, "").role).settings;
+    EXPECT_EQ(settings.capacity, 2'000'000) << "a whole number, however it is written";
+    EXPECT_EQ(settings.equations, Equations::Corrected);
+    EXPECT_FALSE(settings.reassigns);
+    EXPECT_TRUE(settings.recovers);
+}
+
+/// The key of SipHash's own test vectors (appendix A of its paper): its bytes are 00 01 02 … 0f.
+TEST(PartConfiguration, ReadsAKeyAsSipHashHasItsBytes)
+{
+    const auto part = ReadPart(ALLOCATOR, "");
+    EXPECT_EQ(std::get<AllocatorPart>(part.role).settings.key, (Key{0x0706050403020100, 0x0f0e0d0c0b0a0908}));
+}
+
+TEST(PartConfiguration, ReadsAddressesOfBothFamilies)
+{
+    auto expected = Address{.host = {0x20, 0x01, 0x0d, 0xb8}, .port = ALLOCATOR_PORT};
+    expected.host[15] = 1;
+    EXPECT_EQ(MemberOf(With(MEMBER, "allocator", "2001:db8::1")).settings.allocator, expected);
+    for (const auto* refused : {"", "10.0.0.1/24", "10.0.0", "gateway", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1",
+                                "fe80::1", "fe80::1%eth0", "::ffff:10.0.0.1"})
+    {
+        EXPECT_NE(RefusalOf(With(MEMBER, "allocator", refused)).find("management[3].allocator is"), std::string::npos) << refused;
+    }
+}
+
+TEST(PartConfiguration, SaysWhichKeyWhichValueAndWhatIsPermitted)
+{
+    EXPECT_EQ(RefusalOf(With(ALLOCATOR, "capacity_bps", 1.5)),
+              "management[3].capacity_bps is 1.5: give a whole number from 0 to 10^15, in bit/s");
+    EXPECT_EQ(RefusalOf(Without(ALLOCATOR, "capacity_bps")),
+              "management[3].capacity_bps is missing: give a whole number from 0 to 10^15, in bit/s");
+    EXPECT_EQ(RefusalOf(With(MEMBER, "enforcement", "police")),
+              "management[3].enforcement is \"police\": give \"window\" or \"shaper\" or \"none\"");
+    EXPECT_EQ(RefusalOf(With(MEMBER, "capacity_bps", 1)),
+              "management[3] has the key \"capacity_bps\", which this role has not: leave it out");
+    EXPECT_EQ(RefusalOf("sat"), "management[3] is \"sat\", not an object: give one for each part");
+}
+
+TEST(PartConfiguration, RefusesValuesOfAllKeysThatTheyCannotHave)
+{
+    const std::vector<std::pair<const char*, std::vector<Json>>> ofBoth{{"name", {"", 1, nullptr}},
+                                                                        {"role", {"gateway", nullptr}},
+                                                                        {"domain", {-1, 4'294'967'296, 0.5, "17", nullptr}},
+                                                                        {"kind", {"fair", 1}},
+                                                                        {"key",
+                                                                         {"00", "00000000000000000000000000000000",
+                                                                          "000102030405060708090a0b0c0d0e0g", 7}}};
+    for (const auto& [key, values] : ofBoth)
+    {
+        for (const auto& value : values)
+        {
+            EXPECT_NE(RefusalOf(With(ALLOCATOR, key, value)), "") << key << value;
+            EXPECT_NE(RefusalOf(With(MEMBER, key, value)), "") << key << value;
+        }
+    }
+    for (const auto& value : std::vector<Json>{-1, 1.1e15, "2M", true, nullptr})
+    {
+        EXPECT_NE(RefusalOf(With(ALLOCATOR, "capacity_bps", value)), "") << value;
+    }
+    EXPECT_NE(RefusalOf(With(ALLOCATOR, "equations", "right")), "");
+    EXPECT_NE(RefusalOf(With(ALLOCATOR, "recovers", 1)), "");
+    EXPECT_NE(RefusalOf(With(MEMBER, "threshold", 20)), "");
+    EXPECT_NE(RefusalOf(With(MEMBER, "access_bps", -1)), "");
+    EXPECT_NE(RefusalOf(With(MEMBER, "without_lease", "nothing")), "");
+    EXPECT_NE(RefusalOf(Without(MEMBER, "enforcement")), "");
+    for (const auto* refused : {"", "-j", "a b", "a/b", "sixteen-letters1", ".."})
+    {
+        EXPECT_NE(RefusalOf(With(MEMBER, "interface", refused)), "") << refused;
+    }
+}
+
+TEST(PartConfiguration, HasOnePartOfARoleInALink)
+{
+    EXPECT_EQ(ReadParts({ALLOCATOR, With(MEMBER, "domain", 17)}).size(), 2U) << "a gateway may use its own link";
+    const auto other = With(With(ALLOCATOR, "name", "lte"), "domain", 18);
+    EXPECT_EQ(ReadParts({ALLOCATOR, other}).size(), 2U);
+    EXPECT_THROW(ReadParts({ALLOCATOR, With(other, "domain", 17)}), std::invalid_argument);
+    EXPECT_THROW(ReadParts({ALLOCATOR, With(other, "name", "sat")}), std::invalid_argument);
+    EXPECT_THROW(ReadParts(Json::object()), std::invalid_argument);
+    EXPECT_TRUE(ReadParts(Json::array()).empty());
+}
