@@ -71,9 +71,10 @@ Allocator::Allocator(const Settings& settings, const Secrets& secrets, Time now)
     Announce();
 }
 
-void Allocator::Receive(std::span<const std::uint8_t> bytes, const Address& from, Time now)
+void Allocator::Receive(std::span<const std::uint8_t> bytes, const Address& from, Time now, const HostAddress& at)
 {
     Advance(now);
+    m_at = at;
     const auto read = ReadMessage(bytes, m_settings.key);
     if (const auto* fault = std::get_if<Fault>(&read))
     {
@@ -126,7 +127,7 @@ bool Allocator::HasToken(const Header& header, const Join& join, const Address& 
 void Allocator::Challenge(const Address& to, const Header& asked, Time now)
 {
     ++m_challenges;
-    Answer(to, asked, middleware::Challenge{TokenFor(to, asked.session, now / TOKEN_SLOT)});
+    Answer(to, asked, middleware::Challenge{TokenFor(to, asked.session, now / TOKEN_SLOT)}, m_at);
 }
 
 void Allocator::Take(const Header& header, const Join& join, const Address& from, Time now)
@@ -163,6 +164,7 @@ void Allocator::Take(const Header& header, const Join& join, const Address& from
         entry->session = header.session;
     }
     entry->sequence = header.sequence;
+    entry->asked = m_at;
     entry->refreshed = now;
     m_table.LookAt(from, *entry, LeaseEnd(*entry));
     GrantTo(from, *entry);
@@ -174,13 +176,14 @@ void Allocator::Admit(const Header& header, const Join& join, const Address& fro
     if (isFull || m_table.OfHost(from.host) >= m_settings.perHost)
     {
         ++m_refused[isFull ? 0 : 1];
-        Answer(from, header, Refused{isFull ? Reason::Full : Reason::PerHost, m_terms.refresh});
+        Answer(from, header, Refused{isFull ? Reason::Full : Reason::PerHost, m_terms.refresh}, m_at);
         return;
     }
     ++m_joins;
     auto& entry = m_table.Insert(from);
     entry.session = header.session;
     entry.sequence = header.sequence;
+    entry.asked = m_at;
     entry.refreshed = now;
     if (m_recoveryEnds != NEVER && join.heldInstance != 0 && join.heldInstance != m_secrets.instance)
     {
@@ -217,6 +220,7 @@ Allocator::Entry* Allocator::Sender(const Header& header, const Address& from, T
         return nullptr;
     }
     entry->sequence = header.sequence;
+    entry->asked = m_at;
     entry->refreshed = now;
     m_table.LookAt(from, *entry, LeaseEnd(*entry));
     return entry;
@@ -259,7 +263,7 @@ void Allocator::Take(const Header& header, const Leave&, const Address& from, Ti
         Remove(from, now);
     }
     // Also to one whose lease ended before, or whose first message of this kind was answered in vain.
-    Answer(from, header, Released{});
+    Answer(from, header, Released{}, m_at);
 }
 
 void Allocator::MarkState(const Address& address, const DybraState& before, const DybraState& after)
@@ -490,14 +494,15 @@ void Allocator::SendGrant(const Address& to, const Entry& entry)
     ++m_grants;
     const auto budget = entry.state.isBad ? entry.state.rate : m_terms.share;
     const Grant grant{.terms = m_terms, .budget = budget, .isBad = entry.state.isBad, .reassigns = m_settings.reassigns};
-    Answer(to, {.sequence = entry.sequence, .session = entry.session}, grant);
+    Answer(to, {.sequence = entry.sequence, .session = entry.session}, grant, entry.asked);
 }
 
-void Allocator::Answer(const Address& to, const Header& asked, Body body)
+void Allocator::Answer(const Address& to, const Header& asked, Body body, const HostAddress& from)
 {
     const Header header{
         .domain = m_settings.domain, .sequence = asked.sequence, .session = asked.session, .instance = m_secrets.instance};
-    m_datagrams.push_back({.to = to, .bytes = WriteMessage({.header = header, .body = std::move(body)}, m_settings.key)});
+    m_datagrams.push_back(
+        {.to = to, .bytes = WriteMessage({.header = header, .body = std::move(body)}, m_settings.key), .from = from});
 }
 
 void Allocator::Announce()
@@ -519,6 +524,11 @@ std::vector<Address> Allocator::Members() const
         addresses.push_back(address);
     }
     return addresses;
+}
+
+HostAddress Allocator::AskedBy(const Address& member) const
+{
+    return m_table.All().at(member).asked;
 }
 
 Json Allocator::Read() const

@@ -55,8 +55,9 @@ class Allocator
     /// Throws std::invalid_argument where settings are not as above.
     Allocator(const Settings& settings, const Secrets& secrets, Time now);
 
-    /// A datagram came. What is no message of a member, or not its next one, is counted and ignored.
-    void Receive(std::span<const std::uint8_t> bytes, const Address& from, Time now);
+    /// A datagram came. What is no message of a member, or not its next one, is counted and ignored. A host with several addresses says
+    /// at which one it came: answers have it as Datagram::from, since a member takes them from no other one.
+    void Receive(std::span<const std::uint8_t> bytes, const Address& from, Time now, const HostAddress& at = {});
     /// Throws std::invalid_argument where it is not from 0 to MOST_RATE.
     void SetCapacity(Rate capacity, Time now);
     /// Does what is due.
@@ -79,6 +80,8 @@ class Allocator
 
     /// The addresses of all members, for a host without multicast.
     std::vector<Address> Members() const;
+    /// From which address of the host a member, one of Members(), takes announcements: that of its last message that was accepted.
+    HostAddress AskedBy(const Address& member) const;
 
     /// What all members have together, with those that are absent, as it is announced next, bit/s.
     Rate Assigned() const
@@ -128,7 +131,7 @@ class Allocator
     /// At once, or together with the change that is to be announced.
     void GrantTo(const Address& to, Entry& entry);
     void SendGrant(const Address& to, const Entry& entry);
-    void Answer(const Address& to, const Header& asked, Body body);
+    void Answer(const Address& to, const Header& asked, Body body, const HostAddress& from);
     void Announce();
     void Challenge(const Address& to, const Header& asked, Time now);
 
@@ -139,6 +142,7 @@ class Allocator
     std::set<std::pair<Rate, Address>> m_bad; ///< by rate
     std::vector<Address> m_waiting;
     std::vector<Datagram> m_datagrams;
+    HostAddress m_at{}; ///< where the datagram came that is being read
 
     Terms m_terms;
     Periods m_periods;

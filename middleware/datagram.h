@@ -14,6 +14,7 @@ struct Datagram
 {
     std::optional<Address> to; ///< nothing: all members, by multicast
     std::vector<std::uint8_t> bytes;
+    HostAddress from{}; ///< of an answer: the address that was asked; all zero where the host told none
 };
 
 } // namespace netboxit::middleware

@@ -20,6 +20,7 @@ class MemberTable
     {
         std::uint64_t session{};
         std::uint32_t sequence{}; ///< of the last message that was accepted
+        HostAddress asked{};      ///< to which address of the allocator it came
         DybraState state{};
         Time refreshed{};
         std::optional<std::uint32_t> claim{}; ///< how many shared the link when the member last heard of a former instance

@@ -203,7 +203,8 @@ bool IsInterfaceName(const std::string& name)
     const auto isForbidden = [](unsigned char character) {
         return character <= ' ' || character == '/' || character == ':' || character == 0x7f;
     };
-    return name.size() < IFNAMSIZ && name.front() != '-' && name != "." && name != ".." && std::ranges::none_of(name, isForbidden);
+    const bool isFolder = name == "." || name == "..";
+    return name.size() < IFNAMSIZ && name.front() != '-' && !isFolder && std::ranges::none_of(name, isForbidden);
 }
 
 std::optional<std::string> InterfaceOf(Entry& entry)
@@ -301,8 +302,9 @@ std::vector<Part> ReadParts(const Json& management)
             const bool isSame = other.name == part.name || DomainOf(other) == DomainOf(part);
             if (other.role.index() == part.role.index() && isSame)
             {
-                throw std::invalid_argument(path + " (" + part.name + ", domain " + std::to_string(DomainOf(part)) +
-                                            ") has the role, and the name or the domain, of an entry before it: give each link its own");
+                const auto domain = std::to_string(DomainOf(part));
+                throw std::invalid_argument(path + " (" + part.name + ", domain " + domain + ") has the role, and the name or the " +
+                                            "domain, of an entry before it: give each link its own");
             }
         }
         parts.push_back(std::move(part));

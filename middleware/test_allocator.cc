@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 using namespace netboxit::middleware;
@@ -232,4 +233,33 @@ TEST(Allocator, RefusesSettingsThatCannotBe)
     EXPECT_THROW(Allocator(settings, SECRETS, 0), std::invalid_argument);
     Bench bench;
     EXPECT_THROW(bench.allocator.SetCapacity(-1, bench.now), std::invalid_argument);
+}
+
+/// Members take nothing from another address than the one that they ask.
+TEST(Allocator, AnswersFromTheAddressThatWasAsked)
+{
+    Bench bench;
+    const auto member = AddressOf(1);
+    const auto asked = Ipv4Address(0x0a000001, 0).host;
+    const auto other = Ipv4Address(0x0a000101, 0).host;
+    const auto send = [&](std::uint32_t sequence, const Body& body, const HostAddress& at) {
+        bench.allocator.Receive(WriteMessage({.header = bench.HeaderOf(9, sequence), .body = body}, {}), member, bench.now, at);
+        return bench.allocator.TakeDatagrams();
+    };
+    const auto challenged = send(1, Join{}, asked).at(0);
+    EXPECT_EQ(challenged.from, asked);
+    const auto read = ReadMessage(challenged.bytes, {});
+    send(2, Join{.token = std::get<Challenge>(std::get<Message>(read).body).token}, asked);
+    // Somebody who does not know the session sends in the member's name to another address.
+    const Header forged{.domain = LINK, .sequence = 3, .session = 10, .instance = SECRETS.instance};
+    bench.allocator.Receive(WriteMessage({.header = forged, .body = Refresh{}}, {}), member, bench.now, other);
+    bench.now += SECOND;
+    bench.allocator.Advance(bench.now);
+    const auto sent = bench.allocator.TakeDatagrams();
+    const auto grant = std::ranges::find_if(sent, [](const Datagram& datagram) { return datagram.to.has_value(); });
+    ASSERT_NE(grant, sent.end());
+    EXPECT_EQ(grant->from, asked) << "also when it is sent later";
+    EXPECT_EQ(bench.allocator.AskedBy(member), asked) << "and so are announcements";
+    EXPECT_EQ(send(4, Refresh{}, other).at(0).from, other) << "the member itself may change to another address";
+    EXPECT_EQ(bench.allocator.AskedBy(member), other);
 }

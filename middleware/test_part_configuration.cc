@@ -8,11 +8,12 @@ using namespace netboxit::middleware;
 namespace
 {
 
-const Json ALLOCATOR = Json::parse(R"({"name": "sat", "role": "allocator", "domain": 17, "capacity_bps": 2000000, "kind": "dybra",
-    "equations": "printed", "key": "000102030405060708090a0b0c0d0e0f", "recovers": false})");
+const Json ALLOCATOR = Json::parse(R"({"name": "sat", "role": "allocator", "domain": 17, "capacity_bps": 2000000,
+    "kind": "dybra", "equations": "printed", "key": "000102030405060708090a0b0c0d0e0f", "recovers": false})");
 
-const Json MEMBER = Json::parse(R"({"name": "sat", "role": "member", "domain": 4294967295, "allocator": "10.0.0.1", "interface": "eth0",
-    "kind": "dybra", "key": null, "threshold": 0.25, "access_bps": 500000, "without_lease": "hold", "enforcement": "shaper"})");
+const Json MEMBER = Json::parse(R"({"name": "sat", "role": "member", "domain": 4294967295, "allocator": "10.0.0.1",
+    "interface": "eth0", "kind": "dybra", "key": null, "threshold": 0.25, "access_bps": 500000, "without_lease": "hold",
+    "enforcement": "shaper"})");
 
 Json With(Json entry, const std::string& key, const Json& value)
 {
@@ -73,12 +74,13 @@ TEST(PartConfiguration, ReadsAMember)
 
 TEST(PartConfiguration, HasTheDefaultsOfTheLibraryWhereAnEntrySaysNothing)
 {
-    const auto part = MemberOf(Json::parse(R"({"name": "a", "role": "member", "domain": 0, "allocator": "2001:db8::1", "interface": null,
-        "access_bps": null, "enforcement": "none"})"));
+    const auto part = MemberOf(Json::parse(R"({"name": "a", "role": "member", "domain": 0, "allocator": "2001:db8::1",
+        "interface": null, "access_bps": null, "enforcement": "none"})"));
     EXPECT_EQ(part.settings.threshold, DybraClient::THRESHOLD);
     EXPECT_EQ(part.settings.withoutLease, Member::WithoutLease::Unmanaged);
     EXPECT_FALSE(part.interface || part.access);
-    const auto entry = Json::parse(R"({"name": "a", "role": "allocator", "domain": 0, "capacity_bps": 2e6, "kind": "unweighted"})");
+    const auto entry = Json::parse(
+        R"({"name": "a", "role": "allocator", "domain": 0, "capacity_bps": 2e6, "kind": "unweighted"})");
     const auto settings = std::get<AllocatorPart>(ReadPart(entry, "").role).settings;
     EXPECT_EQ(settings.capacity, 2'000'000) << "a whole number, however it is written";
     EXPECT_EQ(settings.equations, Equations::Corrected);
@@ -98,8 +100,8 @@ TEST(PartConfiguration, ReadsAddressesOfBothFamilies)
     auto expected = Address{.host = {0x20, 0x01, 0x0d, 0xb8}, .port = ALLOCATOR_PORT};
     expected.host[15] = 1;
     EXPECT_EQ(MemberOf(With(MEMBER, "allocator", "2001:db8::1")).settings.allocator, expected);
-    for (const auto* refused : {"", "10.0.0.1/24", "10.0.0", "gateway", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1",
-                                "fe80::1", "fe80::1%eth0", "::ffff:10.0.0.1"})
+    for (const auto* refused : {"", "10.0.0.1/24", "10.0.0", "gateway", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::",
+                                "ff02::1", "fe80::1", "fe80::1%eth0", "::ffff:10.0.0.1"})
     {
         EXPECT_NE(RefusalOf(With(MEMBER, "allocator", refused)).find("management[3].allocator is"), std::string::npos) << refused;
     }
