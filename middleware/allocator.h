@@ -55,8 +55,8 @@ class Allocator
     /// Throws std::invalid_argument where settings are not as above.
     Allocator(const Settings& settings, const Secrets& secrets, Time now);
 
-    /// A datagram came. What is no message of a member, or not its next one, is counted and ignored. A host with several addresses says
-    /// at which one it came: answers have it as Datagram::from, since a member takes them from no other one.
+    /// A datagram came. What is no message of a member, or not its next one, is counted and ignored. A host with several
+    /// addresses says at which one it came: answers have it as Datagram::from, since a member takes them from no other one.
     void Receive(std::span<const std::uint8_t> bytes, const Address& from, Time now, const HostAddress& at = {});
     /// Throws std::invalid_argument where it is not from 0 to MOST_RATE.
     void SetCapacity(Rate capacity, Time now);

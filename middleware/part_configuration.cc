@@ -303,8 +303,8 @@ std::vector<Part> ReadParts(const Json& management)
             if (other.role.index() == part.role.index() && isSame)
             {
                 const auto domain = std::to_string(DomainOf(part));
-                throw std::invalid_argument(path + " (" + part.name + ", domain " + domain + ") has the role, and the name or the " +
-                                            "domain, of an entry before it: give each link its own");
+                throw std::invalid_argument(path + " (" + part.name + ", domain " + domain + ") has the role, and the name or " +
+                                            "the domain, of an entry before it: give each link its own");
             }
         }
         parts.push_back(std::move(part));
