@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "daemon.h"
+
+#include "address_text.h"
+#include "big_endian.h"
+
+#include <sys/random.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <stdexcept>
+
+namespace netboxit::middleware
+{
+
+namespace
+{
+
+/// A member that leaves waits so long for the allocator's answer: longer than a satellite's round trip. Without the message its
+/// lease ends by itself.
+constexpr Time LEAVING = SECOND;
+constexpr std::size_t DOMAIN_OFFSET = 16; ///< of the header, README.md
+
+Time Now()
+{
+    timespec now{};
+    Checked(::clock_gettime(CLOCK_MONOTONIC, &now), "reading the clock");
+    return now.tv_sec * SECOND + now.tv_nsec;
+}
+
+std::uint64_t RandomWord()
+{
+    std::uint64_t word = 0;
+    // Up to 256 bytes come whole.
+    Checked(static_cast<int>(::getrandom(&word, sizeof word, 0)), "getting random numbers");
+    return word;
+}
+
+Allocator::Secrets NewSecrets()
+{
+    return {.instance = std::max<std::uint64_t>(RandomWord(), 1), .tokens = {RandomWord(), RandomWord()}};
+}
+
+Descriptor OpenSignals()
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    Checked(::sigprocmask(SIG_BLOCK, &signals, nullptr), "blocking signals");
+    return {::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC), "waiting for signals"};
+}
+
+/// The part that a datagram is for. What names no domain of this host goes to the first one, which counts it.
+template <typename Host>
+Host& PartFor(std::vector<Host>& hosts, std::span<const std::uint8_t> bytes)
+{
+    if (bytes.size() >= DOMAIN_OFFSET + 4)
+    {
+        const auto domain = BigEndianReader(bytes.subspan(DOMAIN_OFFSET, 4)).Get(4);
+        const auto found = std::ranges::find(hosts, domain, &Host::domain);
+        if (found != hosts.end())
+        {
+            return *found;
+        }
+    }
+    return hosts.front();
+}
+
+template <typename Host>
+Host& PartNamed(std::vector<Host>& hosts, const std::string& name)
+{
+    const auto found = std::ranges::find(hosts, name, &Host::name);
+    if (found == hosts.end())
+    {
+        throw std::invalid_argument("this host has no part of that role in a link " + name);
+    }
+    return *found;
+}
+
+Rate RateIn(const Json& value, const std::string& parameter)
+{
+    if (!value.is_number() || value < 0 || value > MOST_RATE)
+    {
+        throw std::invalid_argument(parameter + " is " + value.dump() + ": give a whole number from 0 to 10^15, in bit/s");
+    }
+    return value;
+}
+
+} // namespace
+
+Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals()), m_state(configuration.state)
+{
+    const auto now = Now();
+    const bool isGateway = std::ranges::any_of(
+        configuration.parts, [](const Part& part) { return std::holds_alternative<AllocatorPart>(part.role); });
+    // Whoever has the ports is the only daemon here: only then may it touch what a killed one left.
+    for (const auto& [name, role] : configuration.parts)
+    {
+        auto& port = std::holds_alternative<AllocatorPart>(role) ? m_allocatorPort : m_memberPort;
+        if (!port)
+        {
+            port = std::make_unique<UdpPort>(std::holds_alternative<AllocatorPart>(role) ? ALLOCATOR_PORT : MEMBER_PORT);
+        }
+    }
+    for (const auto& [name, role] : configuration.parts)
+    {
+        if (const auto* allocator = std::get_if<AllocatorPart>(&role))
+        {
+            Open(*allocator, name, now);
+        }
+        else
+        {
+            Open(std::get<MemberPart>(role), name, isGateway, now);
+        }
+    }
+    if (configuration.control)
+    {
+        m_control = std::make_unique<ControlSocket>(
+            *configuration.control, [this](const std::string& method, const Json& params) { return Answer(method, params); });
+    }
+}
+
+void Daemon::Open(const AllocatorPart& part, const std::string& name, Time now)
+{
+    m_allocators.push_back(
+        {.name = name, .domain = part.settings.domain, .allocator = Allocator(part.settings, NewSecrets(), now)});
+    Settle(m_allocators.back());
+}
+
+void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnnouncements, Time now)
+{
+    m_members.push_back({.name = name,
+                         .domain = part.settings.domain,
+                         .enforcement = part.enforcement,
+                         .member = Member(part.settings, RandomWord),
+                         .shaper = nullptr});
+    auto& host = m_members.back();
+    if (part.enforcement == Enforcement::Shaper)
+    {
+        host.shaper = std::make_unique<Shaper>(Shaper::Settings{.allocator = part.settings.allocator,
+                                                                .interface = part.interface,
+                                                                .sendsAnnouncements = sendsAnnouncements},
+                                               m_shapedInterfaces);
+    }
+    host.member.SetAccess(part.access.value_or(MOST_RATE), now);
+    host.member.Join(now);
+    Settle(host, now);
+}
+
+void Daemon::Run()
+{
+    while (!IsAsked())
+    {
+        Serve(Now());
+        Wait(NEVER);
+    }
+    Leave();
+    m_state.Touch();
+    WriteState(Now());
+}
+
+bool Daemon::IsAsked()
+{
+    signalfd_siginfo information;
+    return ::read(m_signals.Get(), &information, sizeof information) > 0;
+}
+
+void Daemon::Leave()
+{
+    const auto end = Now() + LEAVING;
+    for (auto& host : m_members)
+    {
+        host.member.Leave(Now());
+        Settle(host, Now());
+    }
+    const auto isLeaving = [](const MemberHost& host) { return host.member.Due() != NEVER; };
+    // Who asks again does not want to wait.
+    while (std::ranges::any_of(m_members, isLeaving) && Now() < end && !IsAsked())
+    {
+        Serve(Now());
+        Wait(end);
+    }
+}
+
+void Daemon::Serve(Time now)
+{
+    if (m_allocatorPort)
+    {
+        m_allocatorPort->Receive([&](const UdpPort::Arrival& arrival) {
+            auto& host = PartFor(m_allocators, arrival.bytes);
+            host.allocator.Receive(arrival.bytes, arrival.from, now, arrival.at);
+            Settle(host);
+        });
+    }
+    if (m_memberPort)
+    {
+        m_memberPort->Receive([&](const UdpPort::Arrival& arrival) {
+            auto& host = PartFor(m_members, arrival.bytes);
+            host.member.Receive(arrival.bytes, arrival.from, now);
+            Settle(host, now);
+        });
+    }
+    for (auto& host : m_allocators)
+    {
+        if (host.allocator.Due() <= now)
+        {
+            host.allocator.Advance(now);
+            Settle(host);
+        }
+    }
+    for (auto& host : m_members)
+    {
+        if (host.member.Due() <= now)
+        {
+            host.member.Advance(now);
+            Settle(host, now);
+        }
+        if (host.shaper && host.shaper->Due() <= now)
+        {
+            host.shaper->Advance(now);
+            m_state.Touch();
+        }
+    }
+    if (m_state.Due() <= now)
+    {
+        WriteState(now);
+    }
+}
+
+Time Daemon::Due() const
+{
+    auto due = m_state.Due();
+    for (const auto& host : m_allocators)
+    {
+        due = std::min(due, host.allocator.Due());
+    }
+    for (const auto& host : m_members)
+    {
+        due = std::min({due, host.member.Due(), host.shaper ? host.shaper->Due() : NEVER});
+    }
+    return due;
+}
+
+void Daemon::Wait(Time latest)
+{
+    std::vector<pollfd> polled{{m_signals.Get(), POLLIN, 0}};
+    for (const auto* port : {m_allocatorPort.get(), m_memberPort.get()})
+    {
+        if (port != nullptr)
+        {
+            port->AddTo(polled);
+        }
+    }
+    const auto served = polled.size();
+    if (m_control)
+    {
+        m_control->AddTo(polled);
+    }
+    const auto wait = std::max<Time>(std::min(Due(), latest) - Now(), 0);
+    const timespec timeout{.tv_sec = wait / SECOND, .tv_nsec = wait % SECOND};
+    if (::ppoll(polled.data(), polled.size(), &timeout, nullptr) < 0 && errno != EINTR)
+    {
+        Checked(-1, "waiting for datagrams");
+    }
+    if (m_control)
+    {
+        m_control->Serve(std::span(polled).subspan(served));
+    }
+}
+
+void Daemon::Settle(AllocatorHost& host)
+{
+    m_state.Touch();
+    for (const auto& datagram : host.allocator.TakeDatagrams())
+    {
+        if (datagram.to)
+        {
+            Send(*m_allocatorPort, datagram, *datagram.to, host.sending);
+            continue;
+        }
+        // Nodes have no multicast: each member has its copy, from the address that it asks.
+        for (const auto& member : host.allocator.Members())
+        {
+            Send(*m_allocatorPort,
+                 {.to = member, .bytes = datagram.bytes, .from = host.allocator.AskedBy(member)},
+                 member,
+                 host.sending);
+        }
+    }
+}
+
+void Daemon::Settle(MemberHost& host, Time now)
+{
+    m_state.Touch();
+    for (const auto& datagram : host.member.TakeDatagrams())
+    {
+        Send(*m_memberPort, datagram, *datagram.to, host.sending);
+    }
+    for (const auto& event : host.member.TakeEvents())
+    {
+        Note(host, event);
+        if (host.shaper && event.kind == Member::Event::Kind::BudgetChanged)
+        {
+            host.shaper->Apply(event.budget, now);
+        }
+    }
+}
+
+void Daemon::Send(UdpPort& port, const Datagram& datagram, const Address& to, Sending& sending)
+{
+    auto failure = port.Send(datagram, to);
+    if (!failure.empty())
+    {
+        ++sending.unsent;
+        sending.lastFailure = "to " + TextOf(to.host) + ": " + failure;
+    }
+}
+
+void Daemon::Note(const MemberHost& host, const Member::Event& event) const
+{
+    using Kind = Member::Event::Kind;
+    const auto say = [&](const std::string& words) { std::printf("%s: %s\n", host.name.c_str(), words.c_str()); };
+    switch (event.kind)
+    {
+    case Kind::BudgetChanged:
+        say(event.budget ? "the budget is " + std::to_string(*event.budget) + " bit/s" : "no budget applies");
+        return;
+    case Kind::Joined:
+        say("the allocator granted a lease");
+        return;
+    case Kind::Refused:
+        say(event.reason == Reason::Full ? "the allocator has no room for another member"
+                                         : "the allocator takes no other member of this host's address");
+        return;
+    case Kind::LeaseLost:
+        say("the lease ended without an answer of the allocator");
+        return;
+    case Kind::Unreachable:
+        say("the allocator does not answer");
+        return;
+    case Kind::Reachable:
+        say("the allocator answers again");
+        return;
+    case Kind::OtherAllocator:
+        say("another allocator announces budgets for this link: two manage one bottleneck");
+        return;
+    case Kind::Left:
+        say("left");
+        return;
+    }
+}
+
+/// A full disk must not end the management of a link.
+void Daemon::WriteState(Time now)
+{
+    try
+    {
+        m_state.Write(Read().dump(1, ' ', false, Json::error_handler_t::replace) + "\n", now);
+        m_stateFailure.clear();
+    }
+    catch (const std::system_error& error)
+    {
+        if (m_stateFailure != error.what())
+        {
+            m_stateFailure = error.what();
+            std::fprintf(stderr, "c2ml: %s\n", error.what());
+        }
+    }
+}
+
+Json Daemon::Read() const
+{
+    auto parts = Json::array();
+    const auto add = [&](const std::string& name, const char* role, Json statistics, const Sending& sending) -> Json& {
+        statistics["name"] = name;
+        statistics["role"] = role;
+        statistics["unsent"] = sending.unsent;
+        statistics["last_failure"] = sending.unsent > 0 ? Json(sending.lastFailure) : Json(nullptr);
+        return parts.emplace_back(std::move(statistics));
+    };
+    for (const auto& host : m_allocators)
+    {
+        add(host.name, "allocator", host.allocator.Read(), host.sending);
+    }
+    for (const auto& host : m_members)
+    {
+        auto& part = add(host.name, "member", host.member.Read(), host.sending);
+        part["enforcement"] = NameOf(host.enforcement);
+        if (host.shaper)
+        {
+            part["shaper"] = host.shaper->Read();
+        }
+    }
+    return {{"management", parts}};
+}
+
+Json Daemon::Answer(const std::string& method, const Json& params)
+{
+    if (method == "read")
+    {
+        return Read();
+    }
+    if (method != "set")
+    {
+        throw json_rpc::Refusal{json_rpc::Code::MethodNotFound, "no method \"" + method + "\": there are read and set"};
+    }
+    try
+    {
+        return Set(params);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams, error.what()};
+    }
+}
+
+Json Daemon::Set(const Json& params)
+{
+    const auto text = [&](const char* key) {
+        const auto value = params.find(key);
+        if (value == params.end() || !value->is_string())
+        {
+            throw std::invalid_argument("set takes name (of the link), parameter (capacity_bps or access_bps) and value");
+        }
+        return value->get<std::string>();
+    };
+    const auto name = text("name");
+    const auto parameter = text("parameter");
+    const auto value = params.value("value", Json());
+    const auto now = Now();
+    if (parameter == "capacity_bps")
+    {
+        auto& host = PartNamed(m_allocators, name);
+        host.allocator.SetCapacity(RateIn(value, parameter), now);
+        Settle(host);
+    }
+    else if (parameter == "access_bps")
+    {
+        auto& host = PartNamed(m_members, name);
+        host.member.SetAccess(value.is_null() ? MOST_RATE : RateIn(value, parameter), now);
+        Settle(host, now);
+    }
+    else
+    {
+        throw std::invalid_argument("no parameter \"" + parameter + "\": there are capacity_bps and access_bps");
+    }
+    return {{"name", name}, {"parameter", parameter}, {"value", value}};
+}
+
+} // namespace netboxit::middleware

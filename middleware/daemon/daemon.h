@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "control_socket.h"
+#include "daemon_configuration.h"
+#include "shaper.h"
+#include "state_file.h"
+#include "udp_port.h"
+
+#include <memory>
+
+namespace netboxit::middleware
+{
+
+/// Runs the parts of one host in the management of links: gives allocators and members a clock, datagrams and random numbers, and
+/// has members' budgets enforced.
+class Daemon
+{
+  public:
+    /// Opens the ports and begins to join. Throws std::system_error.
+    explicit Daemon(const DaemonConfiguration& configuration);
+
+    /// Until SIGTERM or SIGINT, which it blocks: then members leave, and their shapers are removed.
+    void Run();
+
+  private:
+    struct Sending
+    {
+        std::uint64_t unsent{};    ///< datagrams that the system did not take
+        std::string lastFailure{}; ///< what it answered
+    };
+
+    struct AllocatorHost
+    {
+        std::string name;
+        std::uint32_t domain;
+        Allocator allocator;
+        Sending sending{};
+    };
+
+    struct MemberHost
+    {
+        std::string name;
+        std::uint32_t domain;
+        Enforcement enforcement;
+        Member member;
+        std::unique_ptr<Shaper> shaper; ///< with Enforcement::Shaper
+        Sending sending{};
+    };
+
+    void Open(const AllocatorPart& part, const std::string& name, Time now);
+    void Open(const MemberPart& part, const std::string& name, bool sendsAnnouncements, Time now);
+
+    void Serve(Time now);
+    /// For something to do, until then at the latest.
+    void Wait(Time latest);
+    Time Due() const;
+    bool IsAsked();
+    void Leave();
+
+    /// After each call of a part: sends what it has to say, and applies it.
+    void Settle(AllocatorHost& host);
+    void Settle(MemberHost& host, Time now);
+    void Send(UdpPort& port, const Datagram& datagram, const Address& to, Sending& sending);
+    void Note(const MemberHost& host, const Member::Event& event) const;
+
+    void WriteState(Time now);
+    Json Read() const;
+    Json Answer(const std::string& method, const Json& params);
+    Json Set(const Json& params);
+
+    std::vector<AllocatorHost> m_allocators;
+    std::set<std::string> m_shapedInterfaces; ///< before the members, whose shapers know it
+    std::vector<MemberHost> m_members;
+    std::unique_ptr<UdpPort> m_allocatorPort; ///< with an allocator
+    std::unique_ptr<UdpPort> m_memberPort;    ///< with a member
+    Descriptor m_signals;
+    StateFile m_state;
+    std::string m_stateFailure;
+    std::unique_ptr<ControlSocket> m_control;
+};
+
+} // namespace netboxit::middleware
