@@ -412,13 +412,13 @@ void Allocator::Change(Time now)
     if (m_flush == NEVER)
     {
         const auto listens = m_settings.recovers ? m_start + LISTENING : m_start;
-        m_flush = std::max({now + SpacingFor(MOST_RATE), m_changed + SpacingFor(m_settings.capacity), listens});
+        m_flush = std::max({now + SpacingFor(MOST_RATE), m_changed + SpacingFor(m_settings.capacity, Copies()), listens});
     }
 }
 
 void Allocator::SetPeriods(Time now)
 {
-    const auto periods = PeriodsFor(m_budgets.Members(), m_settings.capacity);
+    const auto periods = PeriodsFor(m_budgets.Members(), m_settings.capacity, Copies());
     if (periods.lease < m_periods.lease)
     {
         const bool isOver = now >= m_shortened + m_formerLease;
@@ -426,6 +426,11 @@ void Allocator::SetPeriods(Time now)
         m_shortened = now;
     }
     m_periods = periods;
+}
+
+std::uint32_t Allocator::Copies() const
+{
+    return m_settings.multicast ? 1 : std::max<std::uint32_t>(m_table.Size(), 1);
 }
 
 Terms Allocator::CurrentTerms() const
@@ -453,7 +458,7 @@ void Allocator::Flush(Time now)
         ++m_announcements;
         Announce();
         m_changed = now;
-        m_interval = FIRST_REPETITION;
+        m_interval = std::max(FIRST_REPETITION, SpacingFor(m_settings.capacity, Copies()));
         m_repeat = now + m_interval;
     }
     for (const auto& address : m_waiting)

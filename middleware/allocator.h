@@ -43,6 +43,7 @@ class Allocator
         std::uint32_t members{65'536};               ///< at most; 65,536 take about 20 MB
         std::uint32_t perHost{1};                    ///< members with one host's address: budgets are a node's, not a socket's
         bool recovers{true};                         ///< another instance may have run before
+        bool multicast{true};                        ///< otherwise the host sends a copy of each announcement to each member
     };
 
     /// What outsiders must not know or be able to guess.
@@ -126,6 +127,8 @@ class Allocator
     void Flush(Time now);
     void Repeat(Time now);
     Terms CurrentTerms() const;
+    /// Of each announcement.
+    std::uint32_t Copies() const;
     void SetPeriods(Time now);
 
     /// At once, or together with the change that is to be announced.

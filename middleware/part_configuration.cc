@@ -231,6 +231,8 @@ AllocatorPart ReadAllocator(Entry& entry)
         settings.equations = static_cast<Equations>(entry.Word("equations", EQUATIONS));
     }
     settings.recovers = entry.TruthOr("recovers", settings.recovers);
+    // Neither host has a group that members are in.
+    settings.multicast = false;
     return {.settings = settings};
 }
 

@@ -50,7 +50,7 @@ Time TimeFor(Rate bits, Rate parts, Rate rate)
 
 } // namespace
 
-Periods PeriodsFor(std::uint32_t members, Rate capacity)
+Periods PeriodsFor(std::uint32_t members, Rate capacity, std::uint32_t copies)
 {
     // A rate above this has the shortest periods with any number of members; products stay in range.
     const auto rate = std::clamp<Rate>(capacity, 0, 1'000'000'000'000);
@@ -58,7 +58,7 @@ Periods PeriodsFor(std::uint32_t members, Rate capacity)
     const auto refresh = PeriodFor(exchange * members, REFRESH_PART, rate);
     return {.refresh = refresh,
             .lease = LEASE * refresh,
-            .announce = PeriodFor(BitsOf(Kind::Announcement), ANNOUNCEMENT_PART, rate)};
+            .announce = PeriodFor(BitsOf(Kind::Announcement) * copies, ANNOUNCEMENT_PART, rate)};
 }
 
 Time SpreadFor(Rate share)
@@ -68,10 +68,10 @@ Time SpreadFor(Rate share)
     return share < 1 ? LONGEST_SPREAD : std::min(TimeFor(bits, RETURN_PART, share), LONGEST_SPREAD);
 }
 
-Time SpacingFor(Rate capacity)
+Time SpacingFor(Rate capacity, std::uint32_t copies)
 {
-    return capacity < 1 ? LONGEST_SPACING
-                        : std::clamp(TimeFor(BitsOf(Kind::Announcement), CHANGE_PART, capacity), SHORTEST_SPACING, LONGEST_SPACING);
+    const auto spacing = TimeFor(BitsOf(Kind::Announcement) * copies, CHANGE_PART, capacity);
+    return capacity < 1 ? LONGEST_SPACING : std::clamp(spacing, SHORTEST_SPACING, LONGEST_SPACING);
 }
 
 } // namespace netboxit::middleware

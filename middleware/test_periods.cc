@@ -54,6 +54,15 @@ TEST(Periods, KeepTheirPartOfTheLink)
     EXPECT_LT(PeriodsFor(65'536, 0).lease / MILLISECOND, INT64_C(1) << 32);
 }
 
+/// A host without multicast sends an announcement of 1,136 bits to each of 1,000 members: 0.1 % of 2 Mbit/s are 568 s.
+TEST(Periods, CountTheCopiesOfAnAnnouncement)
+{
+    EXPECT_EQ(PeriodsFor(1000, 2'000'000, 1000).announce, 1024 * SECOND);
+    EXPECT_EQ(PeriodsFor(10, 2'000'000, 10).announce, 8 * SECOND);
+    EXPECT_EQ(SpacingFor(2'000'000, 10), 10 * SpacingFor(2'000'000));
+    EXPECT_EQ(SpacingFor(2'000'000, 1000), SECOND);
+}
+
 TEST(Periods, SpreadMembersThatReturnOverATwentiethOfTheLink)
 {
     // 536 bytes each; a share of 2 kbit/s is that of 1,000 members on 2 Mbit/s.
