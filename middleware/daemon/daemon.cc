@@ -97,7 +97,6 @@ Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals
     const auto now = Now();
     const bool isGateway = std::ranges::any_of(
         configuration.parts, [](const Part& part) { return std::holds_alternative<AllocatorPart>(part.role); });
-    // Whoever has the ports is the only daemon here: only then may it touch what a killed one left.
     for (const auto& [name, role] : configuration.parts)
     {
         auto& port = std::holds_alternative<AllocatorPart>(role) ? m_allocatorPort : m_memberPort;
@@ -105,6 +104,11 @@ Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals
         {
             port = std::make_unique<UdpPort>(std::holds_alternative<AllocatorPart>(role) ? ALLOCATOR_PORT : MEMBER_PORT);
         }
+    }
+    if (m_memberPort)
+    {
+        // Who has the port is the only daemon with members here.
+        Shaper::RemoveLeft();
     }
     for (const auto& [name, role] : configuration.parts)
     {

@@ -4,6 +4,7 @@
 #include "address_text.h"
 #include "command.h"
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace netboxit::middleware
@@ -42,6 +43,21 @@ void Batch(const std::string& lines)
 }
 
 } // namespace
+
+void Shaper::RemoveLeft()
+{
+    try
+    {
+        for (const auto& interface : ShapedInterfaces(Json::parse(Answer({TC, "-json", "qdisc", "show"}))))
+        {
+            Batch(EndOfShaping(interface));
+        }
+    }
+    catch (const std::exception& error)
+    {
+        std::fprintf(stderr, "c2ml: looking for shapers of a killed run: %s\n", error.what());
+    }
+}
 
 Shaper::Shaper(Settings settings, std::set<std::string>& taken) : m_settings(std::move(settings)), m_taken(taken)
 {
@@ -156,8 +172,7 @@ void Shaper::CheckRoot(const std::string& interface) const
     case Root::Kernel:
         return;
     case Root::Own:
-        // It is of a run that was killed, since a second daemon does not get the members' port. The interface may have other
-        // networks by now.
+        // A change of it failed.
         Batch(EndOfShaping(interface));
         return;
     case Root::Foreign:

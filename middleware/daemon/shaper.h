@@ -22,6 +22,9 @@ class Shaper
         bool sendsAnnouncements;              ///< an allocator is on this host, too
     };
 
+    /// Removes what a run left that was killed, from all interfaces. Whoever calls it has the members' port of this host.
+    static void RemoveLeft();
+
     /// `taken`: interfaces that shapers of this process have. It outlives this.
     Shaper(Settings settings, std::set<std::string>& taken);
     ~Shaper();

@@ -121,6 +121,11 @@ class Exemptions
     std::string m_lines;
 };
 
+bool IsOwnRoot(const Json& queue)
+{
+    return queue.value("root", false) && queue.at("handle") == HANDLE && queue.at("kind") == "htb";
+}
+
 } // namespace
 
 std::string InterfaceOf(const Json& routes)
@@ -154,7 +159,20 @@ Root RootOf(const Json& queues)
     {
         return Root::Kernel;
     }
-    return root->at("handle") == HANDLE && root->at("kind") == "htb" ? Root::Own : Root::Foreign;
+    return IsOwnRoot(*root) ? Root::Own : Root::Foreign;
+}
+
+std::vector<std::string> ShapedInterfaces(const Json& queues)
+{
+    std::vector<std::string> interfaces;
+    for (const auto& queue : queues)
+    {
+        if (IsOwnRoot(queue))
+        {
+            interfaces.push_back(queue.at("dev"));
+        }
+    }
+    return interfaces;
 }
 
 std::string StartOfShaping(const ShapedInterface& interface, Rate budget, bool sendsAnnouncements)

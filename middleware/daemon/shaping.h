@@ -35,6 +35,8 @@ std::string InterfaceOf(const nlohmann::json& routes);
 ShapedInterface ShapedInterfaceOf(const nlohmann::json& addresses);
 /// By what `tc -json qdisc show dev NAME` printed.
 Root RootOf(const nlohmann::json& queues);
+/// The interfaces with a root queue of this program, by what `tc -json qdisc show` printed.
+std::vector<std::string> ShapedInterfaces(const nlohmann::json& queues);
 
 /// Lines for `tc -batch`: an HTB with one class for what leaves by a gateway. `sendsAnnouncements`: an allocator is on this host,
 /// too.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from middleware.daemon.conftest import C2ML, GATEWAY, INTERFACE, MEMBERS, ManagedNetwork
+from middleware.daemon.conftest import C2ML, GATEWAY, INTERFACE, MEMBERS, SERVER, ManagedNetwork
 from tests.namespaces import Tap, wait_for
 
 pytestmark = pytest.mark.lab
@@ -100,7 +100,7 @@ def test_the_capacity_of_a_link_may_change(network: ManagedNetwork) -> None:
 def test_a_gateway_may_be_a_member_of_its_own_link(network: ManagedNetwork) -> None:
     parts = [
         {"name": "sat", "role": "allocator", "domain": 1, "capacity_bps": 1_000_000, "kind": "unweighted", "recovers": False},
-        {"name": "sat", "role": "member", "domain": 1, "allocator": "10.9.0.1", "enforcement": "none"},
+        {"name": "sat", "role": "member", "domain": 1, "allocator": GATEWAY[4], "enforcement": "none"},
     ]
     both = network.start("gateway", *parts)
     wait_for(lambda: bool(both.read()) and both.call("read")["management"][1]["budget"] == 1_000_000, "its own budget")
@@ -113,22 +113,41 @@ def test_the_kernels_tcp_has_the_rate_of_the_budget(network: ManagedNetwork, ver
     wait_for(lambda: member.budget == other.budget == 2_000_000, "equal budgets")
     assert member.read()["shaper"] == {"interface": INTERFACE, "rate": 2_000_000, "error": None}
     with network.upload("m1", version) as measured:
-        measured(2.0)  # slow start, which fills the queue
-        goodput, rate = measured(6.0)
-        assert goodput >= 1_800_000
-        assert rate <= 1.01 * 2_000_000, (
-            "the middleware's own messages and bursts at the edges of the interval are less than that"
-        )
-        # Refreshes leave beside what waits in the shaper's queue.
-        assert member.read()["round_trip_s"] < 0.05
+
+        def has_rate(budget: int) -> None:
+            measured(2.0)  # slow start, which fills the queue
+            goodput, rate = measured(6.0)
+            # The middleware's own messages come on top of the budget, and a burst at the edge of the interval.
+            assert 0.9 * budget <= rate <= 1.01 * budget
+            # While a lost segment is sent again the program gets nothing: up to a queue of 0.25 s.
+            assert goodput >= 0.85 * budget
+
+        has_rate(2_000_000)
         assert other.end() == 0
         wait_for(lambda: member.budget == 4_000_000, "the whole link")
-        measured(2.0)
-        goodput, rate = measured(6.0)
-        assert goodput >= 3_600_000
-        assert rate <= 1.01 * 4_000_000
+        has_rate(4_000_000)
     assert member.end() == 0
     assert network.root_queue("m1") == NO_QUEUE
+
+
+def test_a_full_queue_does_not_delay_messages(network: ManagedNetwork) -> None:
+    """15 kB wait at 100 kbit/s for 1.2 s: a refresh that had to wait would be sent again."""
+    network.allocator(100_000)
+    member = network.member("m1", enforcement="shaper")
+    wait_for(lambda: member.read().get("shaper", {}).get("rate") == 100_000, "the shaper")
+    before = member.read()
+    with network.space("m1").inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+
+        def refreshed() -> bool:
+            for _ in range(10):
+                sender.sendto(bytes(1000), (SERVER[4], 6000))
+            return bool(member.read()["requests"] >= before["requests"] + 2)
+
+        wait_for(refreshed, "two refreshes")
+        wait_for(lambda: refreshed() and bool(member.read()["grants"] >= before["grants"] + 2), "their answers")
+    after = member.read()
+    assert after["repeated"] == before["repeated"]
+    assert after["round_trip_s"] < 0.1
 
 
 def test_packets_that_wait_stay_when_the_budget_changes(network: ManagedNetwork) -> None:
@@ -137,11 +156,11 @@ def test_packets_that_wait_stay_when_the_budget_changes(network: ManagedNetwork)
     member = network.member("m1", enforcement="shaper")
     wait_for(lambda: member.read().get("shaper", {}).get("rate") == 1_000_000, "the shaper")
     with network.space("server").inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
-        receiver.bind(("10.9.0.2", 6000))
+        receiver.bind((SERVER[4], 6000))
         receiver.settimeout(2.0)
         with network.space("m1").inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for number in range(20):  # 20 kB, of 31 for which the queue has room: 0.16 s
-                sender.sendto(number.to_bytes(2, "big") * 500, ("10.9.0.2", 6000))
+                sender.sendto(number.to_bytes(2, "big") * 500, (SERVER[4], 6000))
             allocator.call("set", name="sat", parameter="capacity_bps", value=2_000_000)
             numbers = [int.from_bytes(receiver.recv(2000)[:2], "big") for _ in range(20)]
     assert numbers == list(range(20))
@@ -166,7 +185,7 @@ def test_a_budget_of_nothing_lets_nothing_pass(network: ManagedNetwork) -> None:
     wait_for(lambda: member.read().get("shaper", {}).get("rate") == 1_000_000, "the shaper")
     allocator.call("set", name="sat", parameter="capacity_bps", value=0)
     wait_for(lambda: member.read()["shaper"]["rate"] == 0, "no budget")
-    ping = network.space("m1").run("ping", "-c", "2", "-i", "0.2", "-W", "1", "10.9.0.2")
+    ping = network.space("m1").run("ping", "-c", "2", "-i", "0.2", "-W", "1", SERVER[4])
     assert "0 received" in ping.stdout
     beside = network.space("m1").run("ping", "-c", "2", "-i", "0.2", "-W", "1", "10.8.1.1")
     assert "2 received" in beside.stdout, "the gateway itself is reached without the link"
@@ -182,7 +201,7 @@ def test_a_member_without_a_lease_is_not_managed_and_its_queue_is_removed(networ
     assert member.read()["shaper"] == {"interface": None, "rate": None, "error": None}
 
 
-def test_a_queue_of_a_killed_run_is_taken_over(network: ManagedNetwork) -> None:
+def test_a_queue_of_a_killed_run_is_removed_by_the_next_one(network: ManagedNetwork) -> None:
     network.allocator(1_000_000)
     member = network.member("m1", enforcement="shaper")
     wait_for(lambda: network.root_queue("m1") == SHAPED, "the shaper")
@@ -191,7 +210,10 @@ def test_a_queue_of_a_killed_run_is_taken_over(network: ManagedNetwork) -> None:
     again = network.member("m1", enforcement="shaper")
     wait_for(lambda: again.read().get("shaper", {}).get("rate") == 1_000_000, "the shaper")
     assert again.read()["shaper"]["error"] is None
-    assert again.end() == 0
+    again.kill()
+    assert network.root_queue("m1") == SHAPED
+    unshaped = network.member("m1", enforcement="none")
+    wait_for(lambda: unshaped.budget == 1_000_000, "the budget of one that has no shaper")
     assert network.root_queue("m1") == NO_QUEUE
 
 

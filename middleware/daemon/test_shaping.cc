@@ -73,6 +73,14 @@ TEST(Shaping, KnowsItsOwnQueueByItsNumber)
     EXPECT_EQ(rootOf(R"([{"kind": "htb", "handle": "1:", "root": true}])"), Root::Foreign);
 }
 
+TEST(Shaping, FindsWhatAKilledRunLeft)
+{
+    const auto queues = Json::parse(R"([{"kind": "noqueue", "handle": "0:", "dev": "lo", "root": true},
+        {"kind": "htb", "handle": "25ab:", "dev": "eth0", "root": true}, {"kind": "tbf", "handle": "25ac:", "dev": "eth0"},
+        {"kind": "htb", "handle": "1:", "dev": "eth1", "root": true}])");
+    EXPECT_EQ(ShapedInterfaces(queues), std::vector<std::string>{"eth0"});
+}
+
 TEST(Shaping, FindsTheInterfaceAndItsNetworks)
 {
     EXPECT_EQ(InterfaceOf(Json::parse(R"([{"dst": "10.1.0.1", "gateway": "10.0.0.1", "dev": "eth0"}])")), "eth0");
