@@ -10,7 +10,9 @@ from typing import Final
 from contracts.installation import CHECKOUT
 
 #: What plans labs, makes them and measures them; a machine's checkout may lack git's own folder.
-_SOURCES: Final = ("contracts", "ownership", "system", "testbed", "applications", "results", "netboxes", "campaigns", "click")
+_SOURCES: Final = (
+    "contracts", "ownership", "system", "testbed", "applications", "results", "netboxes", "campaigns", "click", "middleware"
+)  # fmt: skip
 _KINDS: Final = (".py", ".cc", ".h", ".click")
 #: What runs and benchmarks leave there, configurations of routers among it.
 _NO_SOURCES: Final = tuple(f"results/{name}" for name in ("runs", "latest", "bench", "experiments"))
