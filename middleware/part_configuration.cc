@@ -254,10 +254,16 @@ MemberPart ReadMember(Entry& entry)
         // The allocator decides, and says it in its grants. Who wrote the file is told of a wrong word all the same.
         entry.Word("kind", KINDS_OF_DIVISION);
     }
-    return {.settings = settings,
-            .enforcement = static_cast<Enforcement>(entry.Word("enforcement", ENFORCEMENTS)),
-            .interface = InterfaceOf(entry),
-            .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt};
+    MemberPart part{.settings = settings,
+                    .enforcement = static_cast<Enforcement>(entry.Word("enforcement", ENFORCEMENTS)),
+                    .interface = InterfaceOf(entry),
+                    .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt,
+                    .telemetry = entry.TruthOr("telemetry", false)};
+    if (part.telemetry && part.access)
+    {
+        entry.Refuse("telemetry", "false where access_bps says the access");
+    }
+    return part;
 }
 
 std::uint32_t DomainOf(const Part& part)

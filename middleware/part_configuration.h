@@ -34,6 +34,7 @@ struct MemberPart
     Enforcement enforcement{Enforcement::None};
     std::optional<std::string> interface{}; ///< whose packets count; nothing: the one by which the allocator is reached
     std::optional<Rate> access{};           ///< nothing: no limit is known
+    bool telemetry{};                       ///< the access is as the netbox at that interface tells
 };
 
 /// One part of a host in one managed link.

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <stdexcept>
 
 namespace netboxit::middleware
 {
@@ -112,6 +113,22 @@ Outcome RunCommand(const std::vector<std::string>& words, const std::string& inp
     return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status),
             .output = ReadAll(out),
             .error = ReadAll(error)};
+}
+
+std::string Answer(const std::vector<std::string>& words, const std::string& input)
+{
+    const auto outcome = RunCommand(words, input);
+    if (outcome.status != 0)
+    {
+        std::string line;
+        for (const auto& word : words)
+        {
+            line += (line.empty() ? "" : " ") + word;
+        }
+        auto text = outcome.error.substr(0, outcome.error.find_last_not_of('\n') + 1);
+        throw std::runtime_error("`" + line + "` failed with status " + std::to_string(outcome.status) + ": " + text);
+    }
+    return outcome.output;
 }
 
 } // namespace netboxit::middleware

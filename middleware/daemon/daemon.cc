@@ -3,7 +3,9 @@
 
 #include "address_text.h"
 #include "big_endian.h"
+#include "route.h"
 
+#include <net/if.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 
@@ -90,6 +92,19 @@ Rate RateIn(const Json& value, const std::string& parameter)
     return value;
 }
 
+/// The kernel's index of an interface, or of that by which a host is reached; 0 where there is none.
+unsigned IndexOf(const std::optional<std::string>& interface, const HostAddress& host)
+{
+    try
+    {
+        return ::if_nametoindex(interface ? interface->c_str() : InterfaceTo(host).c_str());
+    }
+    catch (const std::runtime_error&)
+    {
+        return 0; // no route leads there: the member hears no allocator, and says so
+    }
+}
+
 } // namespace
 
 Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals()), m_state(configuration.state)
@@ -141,8 +156,17 @@ void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnn
                          .domain = part.settings.domain,
                          .enforcement = part.enforcement,
                          .member = Member(part.settings, RandomWord),
-                         .shaper = nullptr});
+                         .shaper = nullptr,
+                         .access = std::nullopt});
     auto& host = m_members.back();
+    if (part.telemetry)
+    {
+        host.access = Access{.interface = part.interface, .allocator = part.settings.allocator.host};
+        if (!m_telemetry)
+        {
+            m_telemetry = std::make_unique<TelemetrySocket>();
+        }
+    }
     if (part.enforcement == Enforcement::Shaper)
     {
         host.shaper = std::make_unique<Shaper>(Shaper::Settings{.allocator = part.settings.allocator,
@@ -208,6 +232,10 @@ void Daemon::Serve(Time now)
             Settle(host, now);
         });
     }
+    while (auto arrival = m_telemetry ? m_telemetry->Receive() : std::nullopt)
+    {
+        Take(*arrival, now);
+    }
     for (auto& host : m_allocators)
     {
         if (host.allocator.Due() <= now)
@@ -259,6 +287,10 @@ void Daemon::Wait(Time latest)
             port->AddTo(polled);
         }
     }
+    if (m_telemetry)
+    {
+        m_telemetry->AddTo(polled);
+    }
     const auto served = polled.size();
     if (m_control)
     {
@@ -273,6 +305,30 @@ void Daemon::Wait(Time latest)
     if (m_control)
     {
         m_control->Serve(std::span(polled).subspan(served));
+    }
+}
+
+void Daemon::Take(const TelemetrySocket::Arrival& arrival, Time now)
+{
+    for (auto& host : m_members)
+    {
+        if (!host.access)
+        {
+            continue;
+        }
+        auto& access = *host.access;
+        if (now - access.found >= FIND_AGAIN)
+        {
+            access.found = now;
+            access.index = IndexOf(access.interface, access.allocator);
+        }
+        const auto rate = static_cast<Rate>(std::min<std::uint64_t>(arrival.state.transmit, MOST_RATE));
+        if (arrival.interface == access.index && access.told != rate)
+        {
+            access.told = rate;
+            host.member.SetAccess(rate, now);
+            Settle(host, now);
+        }
     }
 }
 
@@ -397,6 +453,10 @@ Json Daemon::Read() const
         if (host.shaper)
         {
             part["shaper"] = host.shaper->Read();
+        }
+        if (host.access)
+        {
+            part["told"] = host.access->told ? Json(*host.access->told) : Json(nullptr);
         }
     }
     return {{"management", parts}};

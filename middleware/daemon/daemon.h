@@ -5,6 +5,7 @@
 #include "daemon_configuration.h"
 #include "shaper.h"
 #include "state_file.h"
+#include "telemetry_socket.h"
 #include "udp_port.h"
 
 #include <memory>
@@ -24,6 +25,9 @@ class Daemon
     void Run();
 
   private:
+    /// A route may change, and nothing tells. Our own choice.
+    static constexpr Time FIND_AGAIN = 5 * SECOND;
+
     struct Sending
     {
         std::uint64_t unsent{};    ///< datagrams that the system did not take
@@ -38,6 +42,16 @@ class Daemon
         Sending sending{};
     };
 
+    /// Whose telemetry counts.
+    struct Access
+    {
+        std::optional<std::string> interface; ///< nothing: the one by which the allocator is reached
+        HostAddress allocator;
+        unsigned index{};          ///< the kernel's, of that interface; 0 where there is none
+        Time found{-FIND_AGAIN};   ///< when the kernel was asked for it
+        std::optional<Rate> told{}; ///< bit/s
+    };
+
     struct MemberHost
     {
         std::string name;
@@ -45,6 +59,7 @@ class Daemon
         Enforcement enforcement;
         Member member;
         std::unique_ptr<Shaper> shaper; ///< with Enforcement::Shaper
+        std::optional<Access> access;   ///< with telemetry
         Sending sending{};
     };
 
@@ -58,6 +73,8 @@ class Daemon
     bool IsAsked();
     void Leave();
 
+    /// Follows what the netbox at its interface tells.
+    void Take(const TelemetrySocket::Arrival& arrival, Time now);
     /// After each call of a part: sends what it has to say, and applies it.
     void Settle(AllocatorHost& host);
     void Settle(MemberHost& host, Time now);
@@ -74,6 +91,7 @@ class Daemon
     std::vector<MemberHost> m_members;
     std::unique_ptr<UdpPort> m_allocatorPort; ///< with an allocator
     std::unique_ptr<UdpPort> m_memberPort;    ///< with a member
+    std::unique_ptr<TelemetrySocket> m_telemetry; ///< with a member that follows it
     Descriptor m_signals;
     StateFile m_state;
     std::string m_stateFailure;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "shaper.h"
 
-#include "address_text.h"
 #include "command.h"
+#include "route.h"
 
 #include <cstdio>
 #include <stdexcept>
@@ -15,27 +15,8 @@ namespace
 
 using Json = nlohmann::json;
 
-/// Of iproute2, in Debian with and without a merged /usr.
-constexpr const char* TC = "/sbin/tc";
-constexpr const char* IP = "/sbin/ip";
 /// A route or an interface may come later. Our own choice.
 constexpr Time RETRY = 5 * SECOND;
-
-std::string Answer(const std::vector<std::string>& words, const std::string& input = "")
-{
-    const auto outcome = RunCommand(words, input);
-    if (outcome.status != 0)
-    {
-        std::string line;
-        for (const auto& word : words)
-        {
-            line += (line.empty() ? "" : " ") + word;
-        }
-        auto text = outcome.error.substr(0, outcome.error.find_last_not_of('\n') + 1);
-        throw std::runtime_error("`" + line + "` failed with status " + std::to_string(outcome.status) + ": " + text);
-    }
-    return outcome.output;
-}
 
 void Batch(const std::string& lines)
 {
@@ -159,9 +140,7 @@ void Shaper::Start()
 
 ShapedInterface Shaper::Find() const
 {
-    const auto name = m_settings.interface
-                          ? *m_settings.interface
-                          : InterfaceOf(Json::parse(Answer({IP, "-json", "route", "get", TextOf(m_settings.allocator.host)})));
+    const auto name = m_settings.interface ? *m_settings.interface : InterfaceTo(m_settings.allocator.host);
     return ShapedInterfaceOf(Json::parse(Answer({IP, "-json", "address", "show", "dev", name})));
 }
 

@@ -128,16 +128,6 @@ bool IsOwnRoot(const Json& queue)
 
 } // namespace
 
-std::string InterfaceOf(const Json& routes)
-{
-    const auto& route = routes.at(0);
-    if (route.value("type", "") == "local")
-    {
-        throw std::runtime_error("the allocator is on this host: name the interface that leads to the link (`interface`)");
-    }
-    return route.at("dev");
-}
-
 ShapedInterface ShapedInterfaceOf(const Json& addresses)
 {
     const auto& interface = addresses.at(0);

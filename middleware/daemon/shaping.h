@@ -29,8 +29,6 @@ enum class Root
     Foreign,
 };
 
-/// By what `ip -json route get ADDRESS` printed. Throws std::runtime_error where the address is this host's own.
-std::string InterfaceOf(const nlohmann::json& routes);
 /// By what `ip -json address show dev NAME` printed.
 ShapedInterface ShapedInterfaceOf(const nlohmann::json& addresses);
 /// By what `tc -json qdisc show dev NAME` printed.

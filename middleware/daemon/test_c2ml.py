@@ -7,6 +7,7 @@ import json
 import random
 import re
 import socket
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -337,3 +338,38 @@ def test_what_is_wrong_in_its_file_is_said(tmp_path: Path) -> None:
     ):
         said = subprocess.run([C2ML, argument], capture_output=True, text=True, check=False, timeout=10)
         assert said.returncode == 2 and re.search(words, said.stderr), said.stderr
+
+
+def telemetry(transmit_bps: int) -> bytes:
+    """As a netbox at the interface sends it (netboxes/engine/README.md)."""
+    items = b"".join(struct.pack(">HHQ", kind, 8, value) for kind, value in ((14, 9_000_000), (15, transmit_bps), (16, 50_000)))
+    header = bytes.fromhex("0180c200000e024e42000001") + struct.pack(">HHBB", 0x88B5, 0x4E42, 1, 3)
+    return (header + items).ljust(60, b"\0")
+
+
+def test_a_member_follows_what_the_netbox_at_its_interface_tells(network: ManagedNetwork) -> None:
+    network.allocator(20_000_000, kind="dybra")
+    slow, fast = network.member("m1", telemetry=True), network.member("m2")
+    wait_for(lambda: slow.budget == fast.budget == 10_000_000, "equal budgets")
+
+    def tell(space: str, interface: str, frame: bytes) -> None:
+        with network.space(space).inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind((interface, 0))
+            sender.send(frame)
+
+    tell("gateway", "to1", telemetry(1_000_000))
+    wait_for(lambda: (slow.budget, fast.budget) == (1_000_000, 19_000_000), "DyBRA's budgets")
+    assert slow.read()["told"] == 1_000_000
+    # What is damaged, what the host itself sends, and what comes in elsewhere is nobody's telemetry.
+    tell("gateway", "to1", telemetry(2_000_000)[:50])
+    tell("m1", INTERFACE, telemetry(3_000_000))
+    tell("m1", "lo", telemetry(4_000_000))
+    tell("gateway", "to1", telemetry(30_000_000))
+    wait_for(lambda: slow.budget == fast.budget == 10_000_000, "equal budgets again")
+    assert slow.read()["told"] == 30_000_000
+
+
+def test_telemetry_and_a_rate_that_is_said_are_one_too_many(network: ManagedNetwork) -> None:
+    both = network.member("m1", telemetry=True, access_bps=1_000_000)
+    assert both.wait() == 2
+    assert "telemetry" in both.log() and "access_bps" in both.log()

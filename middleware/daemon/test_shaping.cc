@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "route.h"
 #include "shaping.h"
 
 #include "command.h"
