@@ -3,6 +3,7 @@
 
 #include "identity.h"
 #include "station_parameter.h"
+#include "telemetry_frame.h"
 
 #include "ns3/simulator.h"
 
@@ -33,6 +34,7 @@ Netbox::Netbox(const Configuration& configuration,
       m_captures(m_ports.size()), m_stations(Names(configuration.stations)), m_stages(configuration),
       m_inFlight(configuration, m_ports, events, clock, m_captures, m_stages),
       m_journal(configuration, events, clock), m_live(configuration.live),
+      m_telemetry(configuration.telemetry),
       m_segment(
           makeSegment({m_stations, m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
 {
@@ -40,10 +42,7 @@ Netbox::Netbox(const Configuration& configuration,
     {
         m_neighbours.emplace(m_ports.size());
     }
-    if (configuration.telemetry)
-    {
-        m_telemetry.emplace(*m_segment, *this, m_ports.size());
-    }
+    WatchLinks();
 }
 
 Netbox::~Netbox()
@@ -55,7 +54,7 @@ void Netbox::Close()
 {
     if (m_segment)
     {
-        m_telemetry.reset();
+        m_watch.reset();
         ns3::Simulator::Destroy();
         m_segment.reset();
     }
@@ -117,6 +116,30 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     m_segment->Transmit(from, to, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
 }
 
+void Netbox::WatchLinks()
+{
+    if (!m_watch && (m_telemetry || m_stages.FollowLinks()))
+    {
+        const auto tell = [this](StationId station, const LinkState& state, bool isNew) { return TellLink(station, state, isNew); };
+        m_watch.emplace(*m_segment, m_ports.size(), tell);
+    }
+}
+
+bool Netbox::TellLink(StationId station, const LinkState& state, bool isNew)
+{
+    if (isNew)
+    {
+        m_stages.SetLinkRate(station, static_cast<double>(state.transmit), m_events.NowNs());
+    }
+    if (!m_telemetry)
+    {
+        return true;
+    }
+    const bool isSent = Emit(station, TelemetryFrame(state));
+    m_told += isSent ? 1 : 0;
+    return isSent;
+}
+
 bool Netbox::EndsAtProxy(const Slot& slot, const Headers& headers, Destination& to)
 {
     const auto decision = m_neighbours->Decide(slot.bytes, headers, slot.from, m_events.NowNs(), *m_segment);
@@ -175,6 +198,7 @@ void Netbox::Set(const std::string& parameter, const Json& value)
     if (const auto target = TargetOf(parameter, m_stations); target.station && target.parameter == STAGES)
     {
         m_stages.Set(*target.station, value, m_events.NowNs());
+        WatchLinks();
     }
     else
     {
@@ -274,7 +298,7 @@ Json Netbox::Counters()
     auto frames = m_inFlight.Read();
     frames["filtered"] = m_filtered;
     frames["link_control"] = m_linkControl;
-    frames["telemetry"] = m_telemetry ? m_telemetry->Sent() : 0;
+    frames["telemetry"] = m_told;
     const auto& lateness = m_inFlight.TheLateness();
     return {{"ports", ports}, {"frames", frames}, {"stages", m_stages.Read(m_events.NowNs())}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
 }

@@ -4,8 +4,8 @@
 #include "bridge.h"
 #include "frames_in_flight.h"
 #include "journal.h"
+#include "link_watch.h"
 #include "neighbour_proxy.h"
-#include "telemetry.h"
 
 namespace netboxit
 {
@@ -129,6 +129,9 @@ class Netbox : public Frames
     Json Sample() const;
     /// What the proxy makes of a frame that goes to `to`; true when the frame ends here.
     bool EndsAtProxy(const Slot& slot, const Headers& headers, Destination& to);
+    /// Looks at the links from now on, where somebody wants to know what they are like.
+    void WatchLinks();
+    bool TellLink(StationId station, const LinkState& state, bool isNew);
     /// The stations that a frame which has just entered goes to.
     void Await(Slot& slot, Destination to) const;
 
@@ -143,11 +146,13 @@ class Netbox : public Frames
     FramesInFlight m_inFlight;
     Journal m_journal;
     LiveLimits m_live;
+    const bool m_telemetry;         ///< nodes are told about their links
+    std::uint64_t m_told{0};        ///< frames that told them
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
     std::uint64_t m_linkControl{0}; ///< PAUSE and the like, and telemetry, which only the netbox itself may send
     std::unique_ptr<Segment> m_segment;
     std::optional<NeighbourProxy> m_neighbours; ///< where the segment wants one
-    std::optional<Telemetry> m_telemetry;       ///< where nodes are told about their links
+    std::optional<LinkWatch> m_watch;           ///< where nodes are told about their links, or stages follow them
 };
 
 } // namespace netboxit

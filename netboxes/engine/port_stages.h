@@ -17,24 +17,29 @@ class PortStages
 
     bool Has(StationId station) const
     {
-        return !m_chains[station].IsEmpty();
+        return !m_ports[station].chain.IsEmpty();
     }
 
     /// The frame has come in at the port of a station that has stages: false where they drop it.
     bool Entering(StationId station, std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
     {
-        return m_chains[station].Entering(frame, headers, now);
+        return m_ports[station].chain.Entering(frame, headers, now);
     }
 
     /// The frame is about to leave at the port of a station that has stages: false where they drop it.
     bool Leaving(StationId station, std::span<std::uint8_t> frame, std::int64_t now)
     {
-        return m_chains[station].Leaving(frame, ReadHeaders(frame), now);
+        return m_ports[station].chain.Leaving(frame, ReadHeaders(frame), now);
     }
 
     /// Gives a station these stages (netbox.json, "stages"). Those of the same kind at the same place keep what they know of packets. Throws
     /// OutOfRange, and then changes nothing.
     void Set(StationId station, const Json& stages, std::int64_t now);
+
+    /// Some stage's rate is that of the link (`rate` null).
+    bool FollowLinks() const;
+    /// What a station's link carries now, bit/s. Stages that follow it have it from now on.
+    void SetLinkRate(StationId station, double rate, std::int64_t now);
 
     /// {station: list of statistics}, of stations that have stages.
     Json Read(std::int64_t now) const;
@@ -42,8 +47,18 @@ class PortStages
     void AddTo(Json& stations, std::int64_t now) const;
 
   private:
+    /// Before the segment has said what a link carries: a rate that holds nothing back.
+    static constexpr double UNKNOWN = 100e9;
+
+    struct Port
+    {
+        stages::Chain chain;
+        Json said = Json::array(); ///< what it was told, with null for rates of the link
+        double linkRate{UNKNOWN};  ///< bit/s
+    };
+
     std::vector<std::string> m_stations;
-    std::vector<stages::Chain> m_chains; ///< by station
+    std::vector<Port> m_ports; ///< by station
 };
 
 } // namespace netboxit

@@ -7,6 +7,8 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from netboxes.engine.virtual import BROADCAST, Change, Emulation, TimedFrame, emulate, ethernet, mac, udp
 
 ETHER_TYPE = 0x88B5
@@ -74,3 +76,23 @@ def test_a_satellite_terminal_is_told_what_rain_leaves_of_its_carrier() -> None:
     assert rates[0] == 2_000_000 and 0 < rates[-1] < 2_000_000
     assert rates[-1] == int(ran.statistics["segment"]["stations"]["van"]["return"]["rate"])
     assert told(ran, "hub")[-1][1][14] == rates[-1]
+
+
+def test_a_stage_can_follow_what_its_link_carries() -> None:
+    """500 kbit/s of IP packets: 1 Mbit/s lets all pass, 100 kbit/s a fifth, and the burst of 15 kB."""
+    frames = [(number / 50, udp(1, 2, 1222, identification=number)) for number in range(400)]
+    stages = {"left": [{"stage": "police", "rate": "netbox"}]}
+    ran = emulate("link", LINK, {"left": frames}, stages=stages, events=[(4.0, "left.rate", 100e3)])
+    sent = [record["in_ns"] / 1e9 for record in ran.records if record["out_ns"] > 0]
+    assert sum(at < 4.0 for at in sent) == 200
+    assert sum(at > 4.2 for at in sent) == pytest.approx(3.8 * 100e3 / 8 / 1250 + 15_000 / 1250, abs=3)
+    assert ran.statistics["frames"]["telemetry"] == 0
+
+
+def test_a_stage_follows_its_link_from_when_it_is_told_to() -> None:
+    frames = [(number / 50, udp(1, 2, 1222, identification=number)) for number in range(400)]
+    told = [{"stage": "police", "rate": None, "burst": None, "direction": "entering", "per": "port"}]
+    link = LINK | {"stations": {"left": {"rate": "100 kbit/s", "queue": {"packets": 1000}}, "right": {}}}
+    ran = emulate("link", link, {"left": frames}, events=[(4.0, "left.stages", told)])
+    policed = [record["in_ns"] / 1e9 for record in ran.records if record["out_ns"] <= 0]
+    assert policed and min(policed) > 4.0

@@ -18,9 +18,12 @@ from netboxes.technology import StationParameters
 
 #: Of a port. Each one reads each packet.
 MOST_STAGES: Final = 16
+#: Words in the place of numbers, for which the C++ has null: a flow's life, the rate of the station's link.
 _LIFE: Final = "life"
+NETBOX: Final = "netbox"
 _RttWindow = Annotated[float, Quantity(TIME, 0.1, 3600.0)]
-_Budget = Annotated[float, Quantity(RATE, 1e3, 100e9)]
+_Rate = Annotated[float, Quantity(RATE, 1e3, 100e9)]
+_Budget = _Rate
 
 
 def _address(text: str) -> str:
@@ -62,10 +65,10 @@ class Stage(BaseModel):
         "exceeds its budget (Grazia's dissertation, 3.1); green: each TCP flow loses what makes its share the same (Feng et al., "
         "GLOBECOM 2002)."
     )
-    rate: Annotated[float, Quantity(RATE, 1e3, 100e9)] | None = Field(
+    rate: _Rate | Literal["netbox"] | None = Field(
         None,
         description="pink, qrm, green: of the bottleneck behind this port; police: above which packets are dropped; mark: above "
-        "which they have `excess_dscp`. All but mark need it.",
+        "which they have `excess_dscp`. All but mark need it, and can have `netbox`: what the station's link carries now.",
     )
     exploitation: float | None = Field(
         None, ge=0.01, le=1.0, description="pink: share of `rate` that TCP's payload may take, headers take the rest; 0.95."
@@ -148,6 +151,8 @@ class Stage(BaseModel):
         return self
 
     def _wrong_marks(self) -> dict[tuple[str | int, ...], str]:
+        if self.rate == NETBOX:
+            return {("rate",): "mark has no rate of the netbox; say one"}
         if self.dscp is None and self.excess_dscp is None:
             return {(): "mark needs a DSCP to set; add dscp: af41, or rate: … and excess_dscp: …"}
         if self.rate is None:
@@ -160,10 +165,9 @@ class Stage(BaseModel):
 
     @model_serializer
     def _dump(self) -> dict[str, Any]:
-        """The C++ has null for a flow's life."""
         defaults = self._OF[self.stage]
         own = {key: default if getattr(self, key) is None else getattr(self, key) for key, default in defaults.items()}
-        return {"stage": self.stage, **{key: None if value == _LIFE else value for key, value in own.items()}}
+        return {"stage": self.stage, **{key: None if value in (_LIFE, NETBOX) else value for key, value in own.items()}}
 
     @classmethod
     def limit(cls) -> Limit:
@@ -177,6 +181,7 @@ class Stage(BaseModel):
         limits = limits_of(cls, *own)
         for key in (key for key, default in own.items() if default is None):
             limits[key] = {**limits[key], "optional": True}
+        limits["rate"] = {**limit_of(FieldInfo.from_annotation(_Rate)), "optional": True}
         if "rtt_window" in limits:
             limits["rtt_window"] = {**limit_of(FieldInfo.from_annotation(_RttWindow)), "optional": True}
         return limits

@@ -13,7 +13,7 @@ from contracts.addresses import Addresses, Gateways, Interface
 from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
-from netboxes.stages.stage import Stages
+from netboxes.stages.stage import NETBOX, Stages
 from testbed.description.input_errors import nearest
 from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
@@ -86,6 +86,9 @@ class Router(ContainerSection):
             prefixes = [name.upper().replace("-", "_") for name in self.interfaces]
             for name in self.stages.keys() - self.interfaces.keys():
                 yield ("stages", name), f'the router has no interface "{name}"; {nearest(name, self.interfaces)}'
+            for name, stages in self.stages.items():
+                for index in (index for index, stage in enumerate(stages) if stage.rate == NETBOX):
+                    yield ("stages", name, index, "rate"), "a Click router does not know what its link carries; say a rate"
             own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
             yield from ((("variables", name), "this is told by the interfaces; leave it out") for name in own)
         elif self.variables or self.stages:

@@ -31,7 +31,7 @@ from contracts.command_line import CommandLine
 from contracts.errors import AtPlaces, listed
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
-from netboxes.stages.stage import Stages
+from netboxes.stages.stage import NETBOX, Stages
 from netboxes.technology import Technology, classes_of_queues, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
@@ -198,9 +198,14 @@ class Netbox(ContainerSection):
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         for station in self.stages.keys() - self.stations.keys():
             yield ("stages", station), f'there is no station "{station}"; {nearest(station, self.stations)}'
-        if self.telemetry and not self.parameters.TELLS_LINKS:
+        if not self.parameters.TELLS_LINKS:
             able = listed([name for name, kind in technologies().items() if kind.TELLS_LINKS])
-            yield ("telemetry",), f"a netbox of {self.technology} has no rates of links to tell, {able} have; leave telemetry out"
+            why = f"a netbox of {self.technology} has no rates of links to tell, {able} have"
+            if self.telemetry:
+                yield ("telemetry",), f"{why}; leave telemetry out"
+            for station, stages in self.stages.items():
+                for index in (index for index, stage in enumerate(stages) if stage.rate == NETBOX):
+                    yield ("stages", station, index, "rate"), f"{why}; say a rate"
         if self.share is not None and self.cores > 1:
             yield ("cores",), f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"
 

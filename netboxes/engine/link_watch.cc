@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "telemetry.h"
-
-#include "telemetry_frame.h"
+#include "link_watch.h"
 
 #include "ns3/simulator.h"
 
@@ -19,34 +17,30 @@ constexpr std::int64_t REPEAT_AFTER = 1'000'000'000;
 
 } // namespace
 
-Telemetry::Telemetry(const Segment& segment, Frames& frames, std::size_t stations)
-    : m_segment(segment), m_frames(frames), m_told(stations), m_next(ns3::Simulator::ScheduleNow(&Telemetry::Look, this))
+LinkWatch::LinkWatch(const Segment& segment, std::size_t stations, Taker taker)
+    : m_segment(segment), m_taker(std::move(taker)), m_told(stations), m_next(ns3::Simulator::ScheduleNow(&LinkWatch::Look, this))
 {
 }
 
-Telemetry::~Telemetry()
+LinkWatch::~LinkWatch()
 {
     m_next.Cancel();
 }
 
-void Telemetry::Look()
+void LinkWatch::Look()
 {
     const auto now = ns3::Simulator::Now().GetNanoSeconds();
     for (StationId station = 0; station < m_told.size(); ++station)
     {
         auto& told = m_told[station];
         const auto state = m_segment.StateOf(station);
-        if (!state || (told.state == state && now - told.at < REPEAT_AFTER))
-        {
-            continue;
-        }
-        if (m_frames.Emit(station, TelemetryFrame(*state)))
+        const bool isNew = told.state != state;
+        if (state && (isNew || now - told.at >= REPEAT_AFTER) && m_taker(station, *state, isNew))
         {
             told = {state, now};
-            ++m_sent;
         }
     }
-    m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(LOOK_EVERY), &Telemetry::Look, this);
+    m_next = ns3::Simulator::Schedule(ns3::NanoSeconds(LOOK_EVERY), &LinkWatch::Look, this);
 }
 
 } // namespace netboxit
