@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host.h"
 
+#include "routing.h"
+
 #include "ns3/udp-socket-factory.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/inet-socket-address.h"
@@ -9,13 +11,11 @@
 #include "ns3/boolean.h"
 #include "ns3/ipv4-interface.h"
 #include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-table-entry.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv6-extension-demux.h"
 #include "ns3/ipv6-interface.h"
 #include "ns3/ipv6-l3-protocol.h"
-#include "ns3/ipv6-route.h"
 #include "ns3/ipv6-routing-table-entry.h"
 #include "ns3/ipv6-static-routing.h"
 #include "ns3/ndisc-cache.h"
@@ -49,33 +49,6 @@ constexpr std::array NEIGHBOUR_STATES{"Init", "ExStart", "Exchange", "Loading", 
 std::uint32_t MaskOf(unsigned length)
 {
     return length == 0 ? 0 : 0xffffffffU << (32 - length);
-}
-
-/// None: there is no route, or the destination is of the other version of IP.
-ns3::Ptr<ns3::Ipv4Route> RouteTo(const ns3::Ptr<ns3::Node>& node, const IpAddress& destination)
-{
-    if (destination.isIpv6)
-    {
-        return nullptr;
-    }
-    ns3::Socket::SocketErrno error{};
-    ns3::Ipv4Header header;
-    header.SetDestination(destination.Ipv4());
-    return node->GetObject<ns3::Ipv4>()->GetRoutingProtocol()->RouteOutput(
-        ns3::Create<ns3::Packet>(), header, nullptr, error);
-}
-
-ns3::Ptr<ns3::Ipv6Route> RouteTo6(const ns3::Ptr<ns3::Node>& node, const IpAddress& destination)
-{
-    const auto ipv6 = node->GetObject<ns3::Ipv6>();
-    if (!destination.isIpv6 || !ipv6)
-    {
-        return nullptr;
-    }
-    ns3::Socket::SocketErrno error{};
-    ns3::Ipv6Header header;
-    header.SetDestination(destination.Ipv6());
-    return ipv6->GetRoutingProtocol()->RouteOutput(ns3::Create<ns3::Packet>(), header, nullptr, error);
 }
 
 ns3::Ptr<ns3::RandomVariableStream> Zero()
@@ -380,15 +353,7 @@ std::uint32_t Host::InterfaceTowards(const IpAddress& gateway) const
 
 std::uint16_t Host::MtuTowards(const IpAddress& destination) const
 {
-    ns3::Ptr<ns3::NetDevice> device;
-    if (const auto route = RouteTo6(m_node, destination); route)
-    {
-        device = route->GetOutputDevice();
-    }
-    else if (const auto route4 = RouteTo(m_node, destination); route4)
-    {
-        device = route4->GetOutputDevice();
-    }
+    const auto device = DeviceTowards(m_node, destination);
     return device ? device->GetMtu() : m_devices.front()->GetMtu();
 }
 
