@@ -4,6 +4,7 @@
 #include "checked_protocols.h"
 #include "ingress.h"
 #include "ospf_router.h"
+#include "sending_budgets.h"
 #include "station_port.h"
 
 #include "ns3/node.h"
@@ -84,6 +85,12 @@ class Host : public OspfRouter::Computer
         return m_tcp;
     }
 
+    /// On managed links, for the connections that send.
+    const std::shared_ptr<SendingBudgets>& Budgets() const
+    {
+        return m_budgets;
+    }
+
     bool HasIpv6() const
     {
         return m_hasIpv6;
@@ -131,6 +138,7 @@ class Host : public OspfRouter::Computer
     std::uint64_t m_forwarded{0};
     ns3::Ptr<ns3::Node> m_node;
     ns3::Ptr<CheckedTcp> m_tcp;
+    std::shared_ptr<SendingBudgets> m_budgets{std::make_shared<SendingBudgets>()};
     std::map<std::pair<bool, std::uint16_t>, ns3::Ptr<ns3::Socket>> m_udpSockets; ///< by version and port
     std::set<std::pair<bool, std::uint16_t>> m_listening;                         ///< the same
     std::vector<ns3::Ptr<PortDevice>> m_devices;

@@ -114,6 +114,7 @@ std::uint32_t Noordwijk::AvailableWindow() const
 
 std::uint32_t Noordwijk::SendDataPacket(ns3::SequenceNumber32 sequence, std::uint32_t most, bool withAck)
 {
+    BeginSending(); // the first burst has to know of the share
     if (!m_next.IsPending())
     {
         StartTimer();
@@ -230,6 +231,30 @@ void Noordwijk::Use(double segments, ns3::Time timer)
     m_burst = std::clamp(static_cast<std::uint32_t>(std::ceil(segments)), least, m_firstBurst);
     m_timer = timer;
     m_tcb->m_cWnd = m_burst * m_tcb->m_segmentSize;
+    KeepRate();
+}
+
+void Noordwijk::UseShare(std::optional<middleware::Rate> share)
+{
+    TcpConnection::UseShare(share);
+    KeepRate();
+}
+
+/// Where a burst each timer is more than the share, the burst becomes BURST = BW TX/(8 MSS), in whole segments and at least 3, as
+/// in the authors' own code; then the timer becomes TX = 8 MSS BURST/BW, so that the rate is the share.
+void Noordwijk::KeepRate()
+{
+    const auto share = ShareOfData();
+    const double segmentBits = 8.0 * m_tcb->m_segmentSize;
+    if (!share || m_burst * segmentBits <= static_cast<double>(*share) * m_timer.GetSeconds())
+    {
+        return;
+    }
+    const auto rate = static_cast<double>(std::max<middleware::Rate>(*share, 1));
+    const auto least = std::min(SMALLEST_BURST, m_burst);
+    m_burst = std::max(static_cast<std::uint32_t>(rate * m_timer.GetSeconds() / segmentBits), least);
+    m_timer = ns3::Seconds(m_burst * segmentBits / rate);
+    m_tcb->m_cWnd = m_burst * m_tcb->m_segmentSize;
 }
 
 void Noordwijk::ReTxTimeout()
@@ -244,6 +269,7 @@ void Noordwijk::ReTxTimeout()
     m_next.Cancel();
     m_timer = m_firstTimer * (std::int64_t{1} << m_timeoutsInTurn);
     m_burst = m_firstBurst;
+    KeepRate();
     StartTimer();
     // ns-3 permits one segment here; the others of the burst follow.
     m_allowed = m_tcb->m_segmentSize;

@@ -30,6 +30,8 @@ class Noordwijk : public TcpConnection
     void Configure(const TcpOptions& options, std::uint16_t mtu, std::int64_t randomStream) override;
     std::uint32_t UsefulBacklog() const override;
     Json Read() const override;
+    /// Its rate is at most the share: C2ML, section 2.2.3.3 of the dissertation.
+    void UseShare(std::optional<middleware::Rate> share) override;
 
   protected:
     ns3::Ptr<TcpSocketBase> Fork() override;
@@ -63,6 +65,7 @@ class Noordwijk : public TcpConnection
     void Take(const ns3::SequenceNumber32& acknowledged);
     void Measure(const Train& train);
     void Use(double segments, ns3::Time timer);
+    void KeepRate();
 
     std::uint32_t m_firstBurst{0}; ///< segments
     ns3::Time m_firstTimer;

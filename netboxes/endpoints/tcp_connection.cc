@@ -4,8 +4,11 @@
 #include "bbr.h"
 #include "delivery_rate.h"
 #include "rate_reduction.h"
+#include "routing.h"
 
 #include "ns3/boolean.h"
+#include "ns3/ipv4-end-point.h"
+#include "ns3/ipv6-end-point.h"
 #include "ns3/object-factory.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -47,6 +50,12 @@ double Milliseconds(const ns3::Time& time)
     return static_cast<double>(time.GetNanoSeconds()) / 1e6;
 }
 
+/// As ns-3 keeps windows.
+std::uint32_t InBytes(std::uint64_t window)
+{
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(window, UINT32_MAX));
+}
+
 ns3::TcpHeader WithoutOptions(const ns3::TcpHeader& old)
 {
     ns3::TcpHeader header;
@@ -67,7 +76,8 @@ ns3::TypeId TcpConnection::GetTypeId()
     return type;
 }
 
-TcpConnection::TcpConnection(const Host& host, bool isIpv6) : m_protocol(host.Tcp()), m_isIpv6(isIpv6)
+TcpConnection::TcpConnection(const Host& host, bool isIpv6)
+    : m_protocol(host.Tcp()), m_isIpv6(isIpv6), m_place(host.Budgets())
 {
     SetNode(host.Node());
     SetTcp(host.Tcp());
@@ -112,6 +122,7 @@ void TcpConnection::Configure(const TcpOptions& options, std::uint16_t mtu, std:
     SetCongestionControlAlgorithm(congestionControl);
     SetRecoveryAlgorithm(ns3::CreateObject<RateReduction>());
     m_rateOps = ns3::CreateObject<DeliveryRate>();
+    m_fastest = m_tcb->m_maxPacingRate;
 }
 
 void TcpConnection::SetAcknowledgementHandler(std::function<void()> handler)
@@ -374,6 +385,7 @@ std::uint32_t TcpConnection::SendDataPacket(ns3::SequenceNumber32 sequence, std:
     m_highRxAckMark = std::max(m_highRxAckMark.Get(), m_txBuffer->HeadSequence());
     m_retransmissions += sequence < m_tcb->m_highTxMark;
     m_lastSent = ns3::Simulator::Now();
+    BeginSending();
     if (sequence == m_txBuffer->HeadSequence() && sequence < m_tcb->m_highTxMark)
     {
         m_retxEvent.Cancel(); // starts anew with what is sent again, as in Linux (tcp_xmit_retransmit_queue) and ns-2
@@ -407,10 +419,89 @@ void TcpConnection::RestartAfterIdle()
 
 void TcpConnection::NewAck(const ns3::SequenceNumber32& sequence, bool resetRto)
 {
+    KeepToShare();
     TcpSocketBase::NewAck(sequence, resetRto);
     if (m_onAcknowledgement)
     {
         m_onAcknowledgement();
+    }
+}
+
+void TcpConnection::BeginSending()
+{
+    if (m_place.IsTaken() || (m_endPoint == nullptr && m_endPoint6 == nullptr))
+    {
+        return;
+    }
+    IpAddress peer{.isIpv6 = m_isIpv6};
+    m_isIpv6 ? m_endPoint6->GetPeerAddress().GetBytes(peer.bytes.data())
+             : m_endPoint->GetPeerAddress().Serialize(peer.bytes.data());
+    m_state.ConnectWithoutContext(ns3::MakeCallback(&TcpConnection::StateChanged, this));
+    m_place.Begin(*this, DeviceTowards(m_node, peer));
+}
+
+void TcpConnection::StateChanged(TcpStates_t, TcpStates_t state)
+{
+    if (state == CLOSED || state == FIN_WAIT_2 || state == TIME_WAIT)
+    {
+        m_place.End();
+    }
+}
+
+std::optional<middleware::Rate> TcpConnection::ShareOfData() const
+{
+    if (!m_share)
+    {
+        return std::nullopt;
+    }
+    const auto data = static_cast<double>(m_tcb->m_segmentSize);
+    const auto headers = (m_isIpv6 ? IPV6_AND_TCP : IPV4_AND_TCP) + (m_timestampEnabled ? TIMESTAMPS : 0);
+    return static_cast<middleware::Rate>(static_cast<double>(*m_share) * data / (data + headers));
+}
+
+middleware::Window TcpConnection::WindowOfShare() const
+{
+    return middleware::WindowOf(ShareOfData().value_or(0), m_tcb->m_minRtt.GetNanoSeconds(), m_tcb->m_segmentSize);
+}
+
+void TcpConnection::UseShare(std::optional<middleware::Rate> share)
+{
+    if (share == m_share)
+    {
+        return;
+    }
+    const bool isSmaller = share && *share < m_share.value_or(middleware::MOST_RATE);
+    m_share = share;
+    if (m_congestionControl->HasCongControl())
+    {
+        const auto data = ShareOfData();
+        m_tcb->m_maxPacingRate = data ? std::min(m_fastest, ns3::DataRate(static_cast<std::uint64_t>(*data))) : m_fastest;
+        m_tcb->m_pacingRate = std::min(m_tcb->m_pacingRate.Get(), m_tcb->m_maxPacingRate);
+        return;
+    }
+    if (isSmaller && m_tcb->m_minRtt != ns3::Time::Max())
+    {
+        m_tcb->m_cWnd = std::min(m_tcb->m_cWnd.Get(), InBytes(WindowOfShare().congestionWindow));
+        m_tcb->m_cWndInfl = m_tcb->m_cWnd;
+    }
+    KeepToShare();
+}
+
+void TcpConnection::KeepToShare()
+{
+    if (!m_share || m_congestionControl->HasCongControl() || m_tcb->m_minRtt == ns3::Time::Max())
+    {
+        return;
+    }
+    const auto most = InBytes(WindowOfShare().slowStartThreshold);
+    // A reduction takes the window down to its threshold.
+    const bool isReducing =
+        m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY || m_tcb->m_congState == ns3::TcpSocketState::CA_CWR;
+    m_tcb->m_ssThresh = isReducing ? std::min(m_tcb->m_ssThresh.Get(), most) : most;
+    if (m_tcb->m_cWnd > most)
+    {
+        m_tcb->m_cWnd = most;
+        m_tcb->m_cWndInfl = most;
     }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "sending_budgets.h"
 #include "tcp_options.h"
+
+#include "../../middleware/window.h"
 
 #include "ns3/tcp-socket-base.h"
 
@@ -12,8 +15,8 @@ namespace netboxit
 {
 
 /// A TCP socket of a host: ns-3's, which also heeds the far end's maximum segment size, measures round trips to the ns, keeps a
-/// listener's options, and tells what it does.
-class TcpConnection : public ns3::TcpSocketBase
+/// listener's options, keeps to its share of its host's budget, and tells what it does.
+class TcpConnection : public ns3::TcpSocketBase, public SendingBudgets::Sender
 {
   public:
     static ns3::TypeId GetTypeId();
@@ -40,6 +43,10 @@ class TcpConnection : public ns3::TcpSocketBase
     std::uint32_t UsefulRoom() const;
     virtual Json Read() const;
 
+    /// The window is at most what the share means for the smallest round trip, as C2ML's Eq. 2.2 has it; what has a model of the
+    /// path instead of a threshold, as BBR, paces at the share at most.
+    void UseShare(std::optional<middleware::Rate> share) override;
+
     int Send(ns3::Ptr<ns3::Packet> data, std::uint32_t flags) override;
 
   protected:
@@ -52,6 +59,13 @@ class TcpConnection : public ns3::TcpSocketBase
     void EstimateRtt(const ns3::TcpHeader& header) override;
     void ReTxTimeout() override;
     void PersistTimeout() override;
+
+    /// Its share as bit/s of data: without the headers of full segments. Nothing without a budget.
+    std::optional<middleware::Rate> ShareOfData() const;
+    /// It has a share from its first data until all of it is acknowledged and it is closed.
+    void BeginSending();
+    /// After each acknowledgement: AckRcv of C2ML (C. A. Grazia, dissertation, section 2.2.3.3, figure 2.13).
+    void KeepToShare();
 
   private:
     /// Data in a segment, bytes.
@@ -70,6 +84,8 @@ class TcpConnection : public ns3::TcpSocketBase
     void AgreeOnSegment(const ns3::TcpHeader& syn);
     /// The congestion window decays while nothing is sent (RFC 5681, 4.1; RFC 2861).
     void RestartAfterIdle();
+    void StateChanged(TcpStates_t before, TcpStates_t state);
+    middleware::Window WindowOfShare() const;
 
     ns3::Ptr<CheckedTcp> m_protocol;
     bool m_isIpv6;
@@ -77,6 +93,9 @@ class TcpConnection : public ns3::TcpSocketBase
     std::function<void()> m_onAcknowledgement;
     std::shared_ptr<int> m_family{std::make_shared<int>()}; ///< shared by a listener and its connections
     ns3::Time m_lastSent; ///< data; 0: never
+    SendingBudgets::Place m_place;
+    ns3::DataRate m_fastest;                 ///< without a budget
+    std::optional<middleware::Rate> m_share; ///< of the host's budget, bit/s of IP packets
     std::uint64_t m_retransmissions{0};
     std::uint64_t m_timeouts{0};
 };
