@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host.h"
 
+#include "management.h"
 #include "routing.h"
 
 #include "ns3/udp-socket-factory.h"
@@ -29,6 +30,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <sstream>
 
 namespace netboxit
@@ -43,6 +45,7 @@ constexpr std::uint32_t PENDING_PACKETS = 140;
 constexpr unsigned LINK_LOCAL_PREFIX = 64;
 /// Of the host's random streams, behind those of neighbour discovery.
 constexpr std::int64_t OSPF_STREAM = 4;
+constexpr std::int64_t MANAGEMENT_STREAM = 5;
 /// RFC 2328, 10.1.
 constexpr std::array NEIGHBOUR_STATES{"Init", "ExStart", "Exchange", "Loading", "Full"};
 
@@ -89,10 +92,23 @@ Host::Host(const HostConfiguration& configuration,
         m_ingress.DivertTo([this](StationId station, ns3::Mac48Address from, Bytes packet)
                            { return m_ospf->Receive(DeviceOf(station), from, packet); });
     }
+    if (!configuration.management.empty())
+    {
+        m_management =
+            std::make_unique<Management>(configuration.management, *this, announcements, randomStream + MANAGEMENT_STREAM);
+    }
+    for (const auto& interface : configuration.interfaces)
+    {
+        if (interface.access)
+        {
+            SetAccess(interface.station, *interface.access);
+        }
+    }
 }
 
 Host::~Host()
 {
+    EndManagement();
     m_node->Dispose();
 }
 
@@ -230,6 +246,32 @@ void Host::SetCarrier(StationId station, bool carrier)
     }
 }
 
+void Host::Begin()
+{
+    if (m_management)
+    {
+        m_management->Begin();
+    }
+}
+
+void Host::EndManagement()
+{
+    m_management.reset();
+}
+
+void Host::SetAccess(StationId station, middleware::Rate access)
+{
+    if (m_management)
+    {
+        m_management->SetAccess(m_devices[DeviceOf(station)], access);
+    }
+}
+
+bool Host::SetCapacity(middleware::Rate capacity)
+{
+    return m_management && m_management->SetCapacity(capacity);
+}
+
 void Host::SendPacket(std::size_t device, ns3::Mac48Address to, Bytes packet)
 {
     m_devices[device]->Send(
@@ -353,8 +395,29 @@ std::uint32_t Host::InterfaceTowards(const IpAddress& gateway) const
 
 std::uint16_t Host::MtuTowards(const IpAddress& destination) const
 {
-    const auto device = DeviceTowards(m_node, destination);
+    const auto device = DeviceTowards(destination);
     return device ? device->GetMtu() : m_devices.front()->GetMtu();
+}
+
+ns3::Ptr<ns3::NetDevice> Host::DeviceTowards(const IpAddress& destination) const
+{
+    return netboxit::DeviceTowards(m_node, destination);
+}
+
+ns3::Ptr<ns3::NetDevice> Host::DeviceNamed(const std::string& interface) const
+{
+    const auto found = std::ranges::find(m_interfaces, interface);
+    return found == m_interfaces.end() ? nullptr : m_devices[static_cast<std::size_t>(found - m_interfaces.begin())];
+}
+
+std::vector<IpAddress> Host::Addresses() const
+{
+    std::vector<IpAddress> all;
+    for (const auto& own : m_addresses)
+    {
+        std::ranges::transform(own, std::back_inserter(all), &Prefix::address);
+    }
+    return all;
 }
 
 std::optional<IpAddress> Host::SourceTowards(const IpAddress& destination) const
@@ -392,6 +455,10 @@ Json Host::Read() const
                                   {"bfd_up", bfd}});
         }
         read["ospf"] = {{"neighbours", neighbours}, {"calculations", m_ospf->Calculations()}};
+    }
+    if (m_management)
+    {
+        read["management"] = m_management->Read();
     }
     return read;
 }

@@ -7,6 +7,8 @@
 #include "sending_budgets.h"
 #include "station_port.h"
 
+#include "../../middleware/part_configuration.h"
+
 #include "ns3/node.h"
 #include "ns3/socket.h"
 
@@ -26,12 +28,19 @@ struct InterfaceConfiguration
     ns3::Mac48Address mac;
     std::uint16_t mtu;
     std::vector<Prefix> addresses;
+    std::optional<middleware::Rate> access; ///< what it carries, as far as its links' management should know
 };
 
 struct RouteConfiguration
 {
     Prefix destination;
     IpAddress gateway;
+};
+
+struct ManagementPart
+{
+    middleware::Part part;
+    bool whileSending; ///< a member is one only while the host's TCP sends
 };
 
 struct HostConfiguration
@@ -41,7 +50,10 @@ struct HostConfiguration
     std::vector<RouteConfiguration> routes;
     bool forwarding; ///< as a router
     std::optional<OspfConfiguration> ospf;
+    std::vector<ManagementPart> management;
 };
+
+class Management;
 
 /// A computer with ns-3's Internet stack: Ethernet interfaces, ARP, IPv4, IPv6, ICMP, UDP and TCP.
 class Host : public OspfRouter::Computer
@@ -59,6 +71,14 @@ class Host : public OspfRouter::Computer
     /// The wire of a station has lost its carrier, or has it again: an interface without one has no routes of IPv4, sends nothing,
     /// and OSPF knows at once.
     void SetCarrier(StationId station, bool carrier);
+    /// The network's time begins: it joins the links whose management it has a part in.
+    void Begin();
+    /// Nothing more is sent for it: its connections are about to go.
+    void EndManagement();
+    /// The rate that the access by the interface at this station allows, bit/s (DyBRA).
+    void SetAccess(StationId station, middleware::Rate access);
+    /// The rate of the links that it is the allocator of, bit/s. Returns whether there are any.
+    bool SetCapacity(middleware::Rate capacity);
     /// False while it waits for OSPF.
     bool Ready() const
     {
@@ -111,6 +131,13 @@ class Host : public OspfRouter::Computer
     /// The address that packets to `destination` leave with; none without a route.
     std::optional<IpAddress> SourceTowards(const IpAddress& destination) const;
 
+    /// The interface by which packets to `destination` leave; none without a route.
+    ns3::Ptr<ns3::NetDevice> DeviceTowards(const IpAddress& destination) const;
+    /// The interface of that name; none where there is none.
+    ns3::Ptr<ns3::NetDevice> DeviceNamed(const std::string& interface) const;
+    /// All that it was given.
+    std::vector<IpAddress> Addresses() const;
+
     Json Read() const;
     void Reset();
 
@@ -149,6 +176,7 @@ class Host : public OspfRouter::Computer
     std::vector<RouteConfiguration> m_given;      ///< routes
     ospf::Routes m_found;
     std::unique_ptr<OspfRouter> m_ospf;
+    std::unique_ptr<Management> m_management;
 };
 
 } // namespace netboxit

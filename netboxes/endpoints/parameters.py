@@ -23,7 +23,7 @@ from applications.congestion_control import Variant
 from applications.dscp import Dscp
 from contracts.addresses import Addresses, Gateways, Mac, NetworkText, parse_address
 from contracts.name import Name
-from contracts.quantities import PACKET_RATE, SIZE, TIME, Quantity
+from contracts.quantities import PACKET_RATE, RATE, SIZE, TIME, Quantity
 from netboxes.generator.parameters import Recording
 from netboxes.technology import StationParameters, Technology
 
@@ -35,6 +35,9 @@ Buffer = Annotated[float, Quantity(SIZE, 4096, 1 << 30)]
 MOST_HOSTS = 1000
 MOST_CONNECTIONS = 2000
 MOST_PORT = 65535
+KEY_DIGITS = 32
+#: What an allocator divides, and an access; budgets are whole bit/s (middleware/rate.h).
+ManagedRate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
 IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
 
 
@@ -50,6 +53,8 @@ class Route(BaseModel):
 class Station(StationParameters):
     """One interface of a host, or of each of many hosts behind one wire."""
 
+    LIVE: ClassVar[frozenset[str]] = frozenset({"access"})
+
     host: Name | None = Field(None, description="Whose interface it is; default: a host of the station's name.")
     hosts: int | None = Field(
         None,
@@ -63,6 +68,9 @@ class Station(StationParameters):
     mac: Mac | None = Field(None, description="Default: made of the station's name and addresses, locally administered.")
     mtu: int = Field(1500, ge=576, le=9216, description="Longest packet, bytes; with IPv6 at least 1280.")
     forwarding: bool = Field(False, description="The host is a router. It is one when any of its stations says so.")
+    access: ManagedRate | None = Field(
+        None, description="What the interface carries, for the management of links behind it (DyBRA). Default: no limit is known."
+    )
 
     @model_validator(mode="after")
     def _check_mtu(self) -> Self:
@@ -103,7 +111,8 @@ class Station(StationParameters):
         said = f"{name} {' '.join(addresses)}"
         # One that another interface hardly has.
         made = ":".join(["02", *(f"{byte:02x}" for byte in hashlib.sha256(said.encode()).digest()[:5])])
-        return {"mac": self.mac or made, "addresses": addresses, "mtu": self.mtu}
+        interface = {"mac": self.mac or made, "addresses": addresses, "mtu": self.mtu}
+        return interface if self.access is None else {**interface, "access_bps": round(self.access)}
 
     def all_routes(self) -> list[dict[str, str]]:
         """As the segment reads them."""
@@ -316,14 +325,91 @@ class Flow(BaseModel):
         return values
 
 
+def _key(text: str) -> str:
+    if len(text) != KEY_DIGITS or any(digit not in "0123456789abcdef" for digit in text.lower()) or not int(text, 16):
+        raise ValueError(f"{text!r} is not {KEY_DIGITS} hexadecimal digits; `openssl rand -hex 16` writes a key")
+    return text.lower()
+
+
+class Part(BaseModel):
+    """A host's part in the management of a link: C2ML or DyBRA (middleware/README.md)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: What only one of the roles can be told.
+    KEYS: ClassVar = {
+        "allocator": {"equations", "recovers"},
+        "member": {"allocator", "interface", "threshold", "enforce", "without_lease", "while_sending"},
+    }
+
+    link: str = Field(min_length=1, description="Name of the link, in statistics and journal.")
+    host: Name = Field(description="Whose part it is; a name of many hosts: each of them is a member.")
+    role: Literal["allocator", "member"] = Field(description="Divides the link's `capacity`, or has a budget of it.")
+    domain: int = Field(0, ge=0, le=2**32 - 1, description="Number of the link in messages, the same for all its parts.")
+    kind: Literal["unweighted", "dybra"] = Field(
+        "unweighted", description="Equal budgets; dybra: what members with a slow access cannot use goes to the others."
+    )
+    key: Annotated[str, AfterValidator(_key)] | None = Field(
+        None, description="32 hexadecimal digits that authenticate messages, the same for all parts. Default: none."
+    )
+    equations: Literal["corrected", "printed"] = Field(
+        "corrected", description="Allocator of dybra: `printed` are the source's, which assign more than the link has."
+    )
+    recovers: bool = Field(
+        False, description="Allocator: may have run before, so at first it only listens, for 2 s, to what members hold of that."
+    )
+    allocator: IpText | None = Field(None, description="Member: address of the allocator's host.")
+    interface: Name | None = Field(
+        None, description="Member: the station by which packets to the link leave. Default: that to the allocator."
+    )
+    threshold: float = Field(0.2, ge=0.0, le=1.0, description="Member, dybra: a change of the access by less is not reported.")
+    enforce: bool = Field(True, description="Member: its TCP keeps to the budget. false: the budget is told only.")
+    without_lease: Literal["unmanaged", "hold"] = Field(
+        "unmanaged", description="Member that no allocator answers: no budget applies, or the last one."
+    )
+    while_sending: bool = Field(
+        False, description="Member: joins when a TCP connection begins to send over the link, and leaves after the last one."
+    )
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        other = "member" if self.role == "allocator" else "allocator"
+        if unfit := sorted(self.model_fields_set & self.KEYS[other]):
+            role = "an allocator" if self.role == "allocator" else "a member"
+            raise ValueError(f"{role} has no {', '.join(unfit)}; leave that out")
+        if self.role == "member" and self.allocator is None:
+            raise ValueError("a member needs an `allocator`; write the address of the allocator's host")
+        return self
+
+    def as_segment_reads_it(self, capacity: float | None) -> dict[str, Any]:
+        """As middleware/README.md has it; `capacity` is the allocator's, bit/s."""
+        same = {"name": self.link, "role": self.role, "domain": self.domain, "kind": self.kind, "key": self.key}
+        if self.role == "allocator":
+            assert capacity is not None, "checked by Parameters"
+            return {**same, "capacity_bps": round(capacity), "equations": self.equations, "recovers": self.recovers}
+        told = {name: getattr(self, name) for name in ("allocator", "interface", "threshold", "without_lease", "while_sending")}
+        return {**same, **told, "enforcement": "window" if self.enforce else "none"}
+
+
 class Parameters(Technology):
     """Hosts and routers with an IP stack of their own, which send and receive by UDP and TCP: an end of the network."""
 
     EMITS: ClassVar[bool] = True
-    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"flow_started", "flow_completed", "flow_failed", "route", "route_gone"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"capacity"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset(
+        [
+            *("flow_started", "flow_completed", "flow_failed", "route", "route_gone"),
+            *("share", "budget", "lease", "lease_refused", "lease_lost"),
+            *("left", "allocator_unreachable", "allocator_reachable", "other_allocator"),
+        ]
+    )
 
     stations: dict[str, Station] = Field(min_length=1, description="Any names; each is an interface of a host.")
     flows: list[Flow] = Field([], description="What its hosts send and receive.")
+    management: list[Part] = Field([], exclude=True, description="Parts of its hosts in the management of links.")
+    capacity: ManagedRate | None = Field(
+        None, description="Of the link that a host here is the allocator of, counted as IP packets."
+    )
 
     @computed_field  # type: ignore[prop-decorator]  # mypy knows no decorated properties
     @property
@@ -336,6 +422,10 @@ class Parameters(Technology):
                 written["interfaces"][name] = interface
                 written["routes"] += station.all_routes()
                 written["forwarding"] |= station.forwarding
+        for part in self.management:
+            for host in self._group(part.host) or [part.host]:
+                if host in hosts:
+                    hosts[host].setdefault("management", []).append(part.as_segment_reads_it(self.capacity))
         return hosts
 
     @field_serializer("flows")
@@ -357,6 +447,18 @@ class Parameters(Technology):
             station.host_names(own) for own, station in self.stations.items() if station.hosts and (station.host or own) == name
         )
         return max(many, key=len, default=[])
+
+    @model_validator(mode="after")
+    def _check_capacity(self) -> Self:
+        allocators = [part for part in self.management if part.role == "allocator"]
+        if len(allocators) > 1:
+            links = " and ".join(part.link for part in allocators)
+            raise ValueError(f"management has the allocators of {links}, and `capacity` is of one; put one into another netbox")
+        if allocators and self.capacity is None:
+            raise ValueError(f"the allocator of {allocators[0].link} needs a `capacity`; write what it divides")
+        if self.capacity is not None and not allocators:
+            raise ValueError("`capacity` is of the link that an allocator divides, and management has no allocator; leave it out")
+        return self
 
     @model_validator(mode="after")
     def _check_hosts(self) -> Self:
@@ -385,13 +487,7 @@ class Parameters(Technology):
     def _check_flows(self) -> Self:
         for flow in self.flows:
             group = self._group(flow.host)
-            if not group and flow.host not in self.hosts:
-                names = [
-                    name for own, station in self.stations.items() for name in {station.host or own, *station.host_names(own)}
-                ]
-                near = difflib.get_close_matches(flow.host, names, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._told_hosts())}"
-                raise ValueError(f"flow {flow.name}: there is no host {flow.host}; {hint}")
+            self._check_host(f"flow {flow.name}", flow.host)
             if flow.apart and not group:
                 raise ValueError(f"flow {flow.name}: `apart` is of the flows of many hosts, and {flow.host} is one; leave it out")
             last = flow.start_of(max(0, len(group) - 1))
@@ -409,6 +505,42 @@ class Parameters(Technology):
             )
         return self
 
+    @model_validator(mode="after")
+    def _check_management(self) -> Self:
+        seen: set[tuple[str, str, str | int]] = set()
+        hosts = self.hosts
+        for part in self.management:
+            whose = f"the {part.role} of {part.link}"
+            self._check_host(whose, part.host)
+            group = self._group(part.host)
+            if group and part.role == "allocator":
+                raise ValueError(f"{whose}: {part.host} are {len(group)} hosts, and a link has one allocator; name one host")
+            for host in group or [part.host]:
+                self._check_membership(whose, part, host, hosts[host]["interfaces"])
+                for key in (part.link, part.domain):
+                    if (host, part.role, key) in seen:
+                        raise ValueError(
+                            f"{whose}: host {host} is {part.role} of link {part.link} or domain {part.domain} twice; "
+                            "give each link a name and a domain of its own"
+                        )
+                seen |= {(host, part.role, part.link), (host, part.role, part.domain)}
+        return self
+
+    @staticmethod
+    def _check_membership(whose: str, part: Part, host: str, interfaces: dict[str, Any]) -> None:
+        if part.allocator is None:
+            return
+        if part.interface is not None and part.interface not in interfaces:
+            raise ValueError(f"{whose}: host {host} has no interface {part.interface}; it has {', '.join(interfaces)}")
+        own = [ip_interface(text).ip for interface in interfaces.values() for text in interface["addresses"]]
+        allocator = parse_address(part.allocator)
+        if allocator in own:
+            raise ValueError(
+                f"{whose}: {allocator} is host {host} itself, and what it sends to itself does not leave it; leave it out"
+            )
+        if all(address.version != allocator.version for address in own):
+            raise ValueError(f"{whose}: host {host} has no address of IPv{allocator.version}, as {allocator} is; give it one")
+
     def _check_isolation(self) -> None:
         """Hosts of one station do not reach each other: between them a transfer would take no time, and would never end."""
         at = {
@@ -425,6 +557,14 @@ class Parameters(Technology):
                     f"flow {flow.name}: {flow.destination} is at station {name}, too, whose hosts do not reach each other; "
                     "have the other end at another station"
                 )
+
+    def _check_host(self, whose: str, host: str) -> None:
+        if self._group(host) or host in self.hosts:
+            return
+        names = [name for own, station in self.stations.items() for name in {station.host or own, *station.host_names(own)}]
+        near = difflib.get_close_matches(host, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._told_hosts())}"
+        raise ValueError(f"{whose}: there is no host {host}; {hint}")
 
     def _told_hosts(self) -> list[str]:
         """Their names, those of many hosts as one."""

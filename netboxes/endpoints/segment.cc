@@ -3,11 +3,13 @@
 #include "ospf_configuration.h"
 
 #include "../engine/carrier.h"
+#include "../engine/station_parameter.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace netboxit
@@ -52,10 +54,17 @@ void Refuse(const std::string& place, const std::string& cause)
     throw std::invalid_argument(place + ": " + cause);
 }
 
+/// Whole bit/s, as budgets are.
+middleware::Rate ReadRate(double bitsPerSecond)
+{
+    return std::llround(bitsPerSecond);
+}
+
 InterfaceConfiguration ReadInterface(const Json& json, const std::string& path, const std::string& name, StationId station)
 {
     Section section(json, path);
-    InterfaceConfiguration interface{.name = name, .station = station, .mac = ReadMac(section), .mtu = 0, .addresses = {}};
+    InterfaceConfiguration interface{
+        .name = name, .station = station, .mac = ReadMac(section), .mtu = 0, .addresses = {}, .access = {}};
     for (const auto& text : section.List("addresses"))
     {
         if (!text.is_string())
@@ -67,6 +76,10 @@ InterfaceConfiguration ReadInterface(const Json& json, const std::string& path, 
     const bool hasIpv6 = std::ranges::any_of(interface.addresses, [](const auto& own) { return own.address.isIpv6; });
     interface.mtu = static_cast<std::uint16_t>(
         section.NumberOr("mtu", 1500, hasIpv6 ? SMALLEST_MTU_OF_IPV6 : SMALLEST_MTU, LARGEST_MTU));
+    if (!section.At("access_bps").is_null())
+    {
+        interface.access = ReadRate(section.NumberOr("access_bps", 0, 0, static_cast<double>(middleware::MOST_RATE)));
+    }
     section.Finish();
     return interface;
 }
@@ -94,6 +107,39 @@ std::vector<RouteConfiguration> ReadRoutes(const Json& list, const std::string& 
     return routes;
 }
 
+/// The middleware's own keys, and whether a member is one only while its host sends.
+std::vector<ManagementPart> ReadManagement(const Json& json, const std::string& path)
+{
+    if (json.is_null())
+    {
+        return {};
+    }
+    try
+    {
+        Json entries = json;
+        std::vector<bool> whileSending;
+        for (auto& entry : entries)
+        {
+            const bool isSaid = entry.is_object() && entry.contains("while_sending") && entry["while_sending"].is_boolean();
+            whileSending.push_back(isSaid && entry["while_sending"].get<bool>());
+            if (isSaid)
+            {
+                entry.erase("while_sending");
+            }
+        }
+        std::vector<ManagementPart> parts;
+        for (auto& part : middleware::ReadParts(entries))
+        {
+            parts.push_back({std::move(part), whileSending[parts.size()]});
+        }
+        return parts;
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw BadConfiguration(path + "." + error.what());
+    }
+}
+
 HostConfiguration ReadHost(const std::string& name, const Json& json, const std::vector<std::string>& stations)
 {
     Section section(json, "hosts." + name);
@@ -101,7 +147,8 @@ HostConfiguration ReadHost(const std::string& name, const Json& json, const std:
                            .interfaces = {},
                            .routes = ReadRoutes(section.List("routes"), section.Path("routes")),
                            .forwarding = !section.At("forwarding").is_null() && section.Truth("forwarding"),
-                           .ospf = {}};
+                           .ospf = {},
+                           .management = ReadManagement(section.At("management"), "hosts." + name)};
     const auto& interfaces = section.At("interfaces");
     if (!interfaces.is_object() || interfaces.empty())
     {
@@ -157,6 +204,7 @@ class EndpointsSegment : public Segment, public CarrierObserver
 
     void MakeHosts(const Json& hosts, const SegmentSetup& setup);
     void MakeFlows(const Json& flows, const SegmentSetup& setup);
+    void SetCapacity(const Json& value);
 
     std::vector<std::string> m_names;
     Frames& m_frames;
@@ -188,6 +236,7 @@ EndpointsSegment::EndpointsSegment(const SegmentSetup& setup)
 
 EndpointsSegment::~EndpointsSegment()
 {
+    std::ranges::for_each(m_hosts, &Host::EndManagement);
     m_flows.clear();
 }
 
@@ -245,9 +294,39 @@ void EndpointsSegment::Transmit(StationId from, Destination, const Frame& frame)
     m_frames.Absorb(frame.slot);
 }
 
-void EndpointsSegment::Set(std::string_view parameter, const Json&)
+void EndpointsSegment::Set(std::string_view parameter, const Json& value)
 {
-    throw UnknownParameter("endpoints: no live parameter '" + std::string(parameter) + "'; there is none");
+    const auto target = TargetOf(parameter, m_names);
+    if (target.station && target.parameter == "access")
+    {
+        for (auto* const host : m_hostsAt[*target.station])
+        {
+            host->SetAccess(*target.station, ReadRate(value.get<double>()));
+        }
+    }
+    else if (!target.station && target.parameter == "capacity")
+    {
+        SetCapacity(value);
+    }
+    else
+    {
+        throw UnknownParameter("endpoints: no live parameter '" + std::string(parameter) +
+                               "'; there are capacity, and access of each station");
+    }
+}
+
+void EndpointsSegment::SetCapacity(const Json& value)
+{
+    bool isAllocator = false;
+    for (auto& host : m_hosts)
+    {
+        isAllocator |= host.SetCapacity(ReadRate(value.get<double>()));
+    }
+    if (!isAllocator)
+    {
+        throw OutOfRange("capacity is of the link that a host is the allocator of, and no host of this netbox is one; "
+                         "set it where the allocator is");
+    }
 }
 
 Json EndpointsSegment::Read() const
@@ -293,6 +372,7 @@ void EndpointsSegment::Prepare()
 
 void EndpointsSegment::Begin()
 {
+    std::ranges::for_each(m_hosts, &Host::Begin);
     for (const auto& [description, flow] : m_flows)
     {
         flow->Begin();

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "link_allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace netboxit
+{
+
+namespace
+{
+
+std::int64_t Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
+
+} // namespace
+
+LinkAllocator::LinkAllocator(std::string name,
+                             const middleware::AllocatorPart& part,
+                             const Host& host,
+                             ManagementPort& port,
+                             Announcements& announcements,
+                             middleware::Member::Random random)
+    : m_name(std::move(name)), m_host(host.Name()), m_settings(part.settings), m_port(port), m_announcements(announcements),
+      m_random(std::move(random))
+{
+}
+
+void LinkAllocator::Begin()
+{
+    m_epoch = 0;
+    m_allocator.emplace(
+        m_settings, middleware::Allocator::Secrets{.instance = m_random() | 1, .tokens = {m_random(), m_random()}}, Now());
+    Settle();
+}
+
+void LinkAllocator::Receive(std::span<const std::uint8_t> bytes,
+                            const middleware::Address& from,
+                            const middleware::HostAddress& own)
+{
+    if (m_allocator)
+    {
+        m_allocator->Receive(bytes, from, Now(), own);
+        Settle();
+    }
+}
+
+void LinkAllocator::SetCapacity(middleware::Rate capacity)
+{
+    m_settings.capacity = capacity;
+    if (m_allocator)
+    {
+        m_allocator->SetCapacity(capacity, Now());
+        Settle();
+    }
+}
+
+void LinkAllocator::Settle()
+{
+    for (const auto& datagram : m_allocator->TakeDatagrams())
+    {
+        if (datagram.to)
+        {
+            m_port.Send(datagram.from, *datagram.to, datagram.bytes);
+            continue;
+        }
+        // Without multicast each member gets its own copy.
+        for (const auto& member : m_allocator->Members())
+        {
+            m_port.Send(m_allocator->AskedBy(member), member, datagram.bytes);
+        }
+    }
+    if (const auto& terms = m_allocator->Announced(); std::exchange(m_epoch, terms.epoch) != terms.epoch)
+    {
+        Json details{{"host", m_host}, {"link", m_name}, {"share_bps", terms.share}};
+        details.update({{"members", terms.members}, {"good", terms.good}});
+        m_announcements.Announce("share", std::nullopt, details);
+    }
+    if (const auto due = m_allocator->Due(); due != middleware::NEVER)
+    {
+        m_due.Set(std::max<std::int64_t>(due - Now(), 0), [this] {
+            m_allocator->Advance(Now());
+            Settle();
+        });
+    }
+    else
+    {
+        m_due.Stop();
+    }
+}
+
+Json LinkAllocator::Read() const
+{
+    auto read = m_allocator ? m_allocator->Read() : Json::object();
+    read["name"] = m_name;
+    read["role"] = "allocator";
+    return read;
+}
+
+} // namespace netboxit

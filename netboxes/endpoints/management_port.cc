@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "management_port.h"
+
+#include "flow.h"
+
+#include "ns3/inet-socket-address.h"
+#include "ns3/inet6-socket-address.h"
+#include "ns3/udp-socket-factory.h"
+
+#include <algorithm>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// DSCP CS6, of routing and other network control (RFC 4594, section 3.1): a full queue should not hold up what empties it.
+constexpr std::uint8_t NETWORK_CONTROL = 48 << 2;
+/// RFC 4291, section 2.5.5.2: an IPv4 address as an IPv6 one.
+constexpr std::array<std::uint8_t, 12> IPV4_MAPPED{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+middleware::Address AddressOf(const ns3::Address& address)
+{
+    if (ns3::Inet6SocketAddress::IsMatchingType(address))
+    {
+        const auto from = ns3::Inet6SocketAddress::ConvertFrom(address);
+        middleware::Address made{.host = {}, .port = from.GetPort()};
+        from.GetIpv6().GetBytes(made.host.data());
+        return made;
+    }
+    const auto from = ns3::InetSocketAddress::ConvertFrom(address);
+    return middleware::Ipv4Address(from.GetIpv4().Get(), from.GetPort());
+}
+
+} // namespace
+
+middleware::HostAddress HostAddressOf(const IpAddress& address)
+{
+    return address.isIpv6 ? address.bytes : middleware::Ipv4Address(address.Ipv4().Get(), 0).host;
+}
+
+IpAddress IpAddressOf(const middleware::HostAddress& address)
+{
+    IpAddress made;
+    made.isIpv6 = !std::ranges::equal(std::span(address).first<IPV4_MAPPED.size()>(), IPV4_MAPPED);
+    std::ranges::copy(std::span(address).subspan(made.isIpv6 ? 0 : IPV4_MAPPED.size()), made.bytes.begin());
+    return made;
+}
+
+ManagementPort::ManagementPort(Host& host, std::uint16_t port, Take take) : m_take(std::move(take))
+{
+    for (const auto& own : host.Addresses())
+    {
+        const auto socket = ns3::Socket::CreateSocket(host.Node(), ns3::UdpSocketFactory::GetTypeId());
+        if (socket->Bind(own.Socket(port)) != 0)
+        {
+            throw std::invalid_argument("host " + host.Name() + ": UDP port " + std::to_string(port) +
+                                        " is the middleware's, and in use; have the other user choose another port");
+        }
+        host.ListenAt(own.isIpv6, port);
+        SetTrafficClass(socket, own.isIpv6, NETWORK_CONTROL);
+        socket->SetRecvCallback(ns3::MakeCallback(&ManagementPort::Receive, this));
+        m_sockets[HostAddressOf(own)] = socket;
+    }
+}
+
+ManagementPort::~ManagementPort()
+{
+    for (const auto& [own, socket] : m_sockets)
+    {
+        socket->SetRecvCallback(ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
+    }
+}
+
+void ManagementPort::Send(const middleware::HostAddress& own,
+                          const middleware::Address& to,
+                          std::span<const std::uint8_t> bytes)
+{
+    if (const auto found = m_sockets.find(own); found != m_sockets.end())
+    {
+        const auto packet = ns3::Create<ns3::Packet>(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+        found->second->SendTo(packet, 0, IpAddressOf(to.host).Socket(to.port));
+    }
+}
+
+void ManagementPort::Receive(ns3::Ptr<ns3::Socket> socket)
+{
+    const auto own = std::ranges::find(m_sockets, socket, [](const auto& entry) { return entry.second; });
+    ns3::Address from;
+    while (const auto packet = socket->RecvFrom(from))
+    {
+        std::vector<std::uint8_t> bytes(packet->GetSize());
+        packet->CopyData(bytes.data(), packet->GetSize());
+        m_take(bytes, AddressOf(from), own->first);
+    }
+}
+
+} // namespace netboxit
