@@ -396,6 +396,44 @@ def test_a_call_goes_on_by_the_other_satellite_when_bfd_misses_three_packets(tmp
         assert voice["received"] > 0.6 * voice["packets"]
 
 
+SHARED = """\
+name: shared
+seed: 3
+centre: hub
+hosts:
+  left: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  right: {address: 10.1.0.3/24, gateway: 10.1.0.1}
+  hub: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  lan: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}
+  satellite: {technology: link, stations: {a: {}, b: {}}, rate: 1 Mbit/s, delay: 300 ms, queue: {bytes: 75 kB}}
+routers:
+  middle: {engine: linux, interfaces: {in: 10.1.0.1/24, out: 10.2.0.1/24}}
+wires: [[left, lan.x], [right, lan.y], [lan.z, middle.in], [middle.out, satellite.a], [satellite.b, hub]]
+management:
+  sky: {gateway: hub, members: [left, right], rate: 980 kbit/s}
+traffic:
+  one: {application: bulk, from: left, to: hub, duration: 40 s}
+  two: {application: bulk, from: right, to: hub, duration: 40 s, port: 5202}
+"""
+
+
+def test_hosts_share_a_link_by_budgets_that_their_tcp_keeps_to(tmp_path: Path) -> None:
+    """Section `management:`. Its allocator listens for 2 s to members of a former start, as in a lab; then each has a half."""
+    done = virtually(written(tmp_path, SHARED), tmp_path / "results")
+    assert done.returncode == 0, done.stderr
+    nodes = tmp_path / "results/latest/nodes"
+    for host in ("left", "right"):
+        statistics = json.loads((nodes / host / "statistics.json").read_text())["segment"]
+        [part] = statistics["hosts"][host]["management"]
+        assert (part["role"], part["enforcement"], part["budget"]) == ("member", "window", 490_000)
+        [connection] = statistics["flows"][0]["connections"]
+        # 1448 bytes of data in packets of 1500, after 3 s in which they find the path and join.
+        assert connection["delivered"] * 8 / 37 == pytest.approx(490_000 * 1448 / 1500, rel=0.1)
+        journal = [json.loads(line) for line in (nodes / host / "journal.jsonl").read_text().splitlines()]
+        assert [line["budget_bps"] for line in journal if line.get("event") == "budget"] == [490_000]
+
+
 def test_a_switch_is_refused_with_its_line_and_what_to_take_instead(tmp_path: Path) -> None:
     done = virtually(CHECKOUT / "topologies/switch.yaml", tmp_path / "results")
     assert done.returncode == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 from applications.virtual_traffic import FlowEnd
 from contracts.plan import NodePlan
-from testbed.nodes import frr, routers
+from testbed.nodes import frr, management, routers
 from testbed.nodes.frr_ospf import ospf_of
 
 
@@ -47,6 +47,7 @@ def parameters(node: NodePlan, mtus: dict[str, int], ends: Sequence[FlowEnd]) ->
                 "routes": [{"destination": to, "gateway": gateway} for to, gateway in _given(node)],
                 "forwarding": node.forwards,
                 "ospf": ospf_of(node),
+                "management": management.in_virtual_time(node),
             }
         },
         "flows": [_with_ecn(node, end) for end in _of_host(node.name, ends)],
