@@ -267,6 +267,14 @@ void Host::SetAccess(StationId station, middleware::Rate access)
     }
 }
 
+void Host::TakeTelemetry(StationId station, middleware::Rate transmit)
+{
+    if (m_management)
+    {
+        m_management->TakeTelemetry(m_devices[DeviceOf(station)], transmit);
+    }
+}
+
 bool Host::SetCapacity(middleware::Rate capacity)
 {
     return m_management && m_management->SetCapacity(capacity);

@@ -31,6 +31,12 @@ class LinkMember
         return m_part.settings.domain;
     }
 
+    /// Its access is as the netbox at its interface tells.
+    bool FollowsTelemetry() const
+    {
+        return m_part.telemetry;
+    }
+
     /// The network's time begins: it joins, or does so when a connection begins to send.
     void Begin();
     void Receive(std::span<const std::uint8_t> bytes, const middleware::Address& from);

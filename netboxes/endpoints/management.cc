@@ -76,6 +76,17 @@ void Management::SetAccess(const ns3::Ptr<ns3::NetDevice>& device, middleware::R
     }
 }
 
+void Management::TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, middleware::Rate transmit)
+{
+    for (auto& member : m_members)
+    {
+        if (member.FollowsTelemetry())
+        {
+            member.SetAccess(device, transmit);
+        }
+    }
+}
+
 bool Management::SetCapacity(middleware::Rate capacity)
 {
     for (auto& allocator : m_allocators)

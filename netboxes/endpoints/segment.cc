@@ -4,6 +4,7 @@
 
 #include "../engine/carrier.h"
 #include "../engine/station_parameter.h"
+#include "../engine/telemetry_frame.h"
 
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
@@ -290,7 +291,19 @@ void EndpointsSegment::MakeFlows(const Json& flows, const SegmentSetup& setup)
 
 void EndpointsSegment::Transmit(StationId from, Destination, const Frame& frame)
 {
-    m_ports[from].Receive(m_frames.Read(frame.slot));
+    const auto bytes = m_frames.Read(frame.slot);
+    const bool mayTell = frame.etherType == ether_type::EXPERIMENT;
+    if (const auto link = mayTell ? ReadTelemetryFrame(bytes) : std::nullopt)
+    {
+        for (auto* const host : m_hostsAt[from])
+        {
+            host->TakeTelemetry(from, static_cast<middleware::Rate>(std::min<std::uint64_t>(link->transmit, middleware::MOST_RATE)));
+        }
+    }
+    else
+    {
+        m_ports[from].Receive(bytes);
+    }
     m_frames.Absorb(frame.slot);
 }
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Managed links of a topology: in a lab, whose kernels keep to budgets, and in virtual time with links that change."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.installation import CHECKOUT
+from tests.traces import traces
+from tests.waiting import until
+
+EXAMPLE = CHECKOUT / "topologies/agencies.yaml"
+
+#: Two members with links of their own to a switch, which has a satellite of 4 Mbit/s; one link becomes slow, and fast again.
+SLOW = """\
+name: slow
+seed: 2
+centre: hub
+hosts:
+  near: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  far: {address: 10.1.0.3/24, gateway: 10.1.0.1}
+  hub: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  radio: {technology: link, stations: {host: {}, lan: {}}, rate: 10 Mbit/s, telemetry: true}
+  lan: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}
+  satellite: {technology: link, stations: {a: {}, b: {}}, rate: 4 Mbit/s, delay: 50 ms}
+routers:
+  middle: {engine: linux, interfaces: {in: 10.1.0.1/24, out: 10.2.0.1/24}}
+wires:
+  - [far, radio.host]
+  - [radio.lan, lan.x]
+  - [near, lan.y]
+  - [lan.z, middle.in]
+  - [middle.out, satellite.a]
+  - [satellite.b, hub]
+management:
+  sky: {gateway: hub, members: [near, far], rate: 3.9 Mbit/s, kind: dybra, access: {far: netbox}}
+traffic:
+  one: {application: bulk, from: near, to: hub, duration: 30 s}
+  two: {application: bulk, from: far, to: hub, duration: 30 s, port: 5202}
+events:
+  - {at: 10 s, netbox: radio, set: {rate: 500 kbit/s}}
+  - {at: 20 s, netbox: radio, set: {rate: 10 Mbit/s}}
+"""
+
+
+def netboxit(*words: str | Path, **environment: str) -> str:
+    command = [CHECKOUT / "netboxit.py", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    return done.stdout
+
+
+def test_what_a_slow_link_cannot_carry_goes_to_the_other_member_while_it_is_slow(tmp_path: Path) -> None:
+    """DyBRA by what the netbox at the member tells: 3.9 Mbit/s less 0.5."""
+    (file := tmp_path / "slow.yaml").write_text(SLOW)
+    netboxit("run", file, "--virtual", "--results", tmp_path / "results")
+    budgets = {}
+    for host in ("near", "far"):
+        journal = (tmp_path / "results/latest/nodes" / host / "journal.jsonl").read_text().splitlines()
+        lines = [line for line in map(json.loads, journal) if line.get("event") == "budget"]
+        budgets[host] = [(line["at_s"], line["budget_bps"]) for line in lines]
+    assert [budget for _, budget in budgets["near"]] == [1_950_000, 3_400_000, 1_950_000]
+    assert [budget for _, budget in budgets["far"]] == [1_950_000, 500_000, 1_950_000]
+    # 0.1 s until it is told, and the round trips of a report and its announcement.
+    for at, change in ((10.0, 1), (20.0, 2)):
+        assert all(at < budgets[host][change][0] < at + 1.0 for host in budgets)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    (folder := tmp_path / "state").mkdir()
+    before = traces(folder)
+    yield folder
+    assert traces(folder) == before
+
+
+@pytest.mark.lab
+def test_nodes_of_a_lab_have_budgets_and_keep_to_them(tmp_path: Path, state: Path) -> None:
+    lab = f"ag{os.getpid()}"
+    here = {"NETBOXIT_STATE": str(state)}
+
+    def parts() -> dict[str, Any]:
+        (status,) = json.loads(netboxit("status", lab, "--json", **here))["labs"]
+        return {node["name"]: part for node in status["nodes"] for part in node["management"] or ()}
+
+    def budgets() -> list[int | None]:
+        return [parts().get(name, {}).get("budget") for name in ("police", "fire", "intruder")]
+
+    def queues(host: str) -> str:
+        return netboxit("exec", "--lab", lab, host, "--", "tc", "qdisc", "show", "dev", "eth0", **here)
+
+    netboxit("up", EXAMPLE, "--name", lab, **here)
+    try:
+        until(lambda: budgets() == [600_000] * 3, deadline_s=30.0)
+        shared = parts()["allocator"]
+        assert (shared["role"], shared["capacity"], shared["share"], shared["members"]) == ("allocator", 1_800_000, 600_000, 3)
+        assert "htb" in queues("police") and "htb" in queues("fire")
+        assert "htb" not in queues("intruder")
+        assert "600 kbit/s" in netboxit("status", lab, **here)
+        # A host's programs may end its part: it is started again, and joins again.
+        netboxit("exec", "--lab", lab, "fire", "--", "sh", "-c", "kill -9 $(pidof c2ml)", **here)
+        until(lambda: parts().get("fire", {}).get("state") == "member" and "htb" in queues("fire"), deadline_s=30.0)
+        assert budgets() == [600_000] * 3
+    finally:
+        netboxit("down", lab, **here)
