@@ -23,8 +23,8 @@ constexpr std::size_t LONGEST = 256;
 } // namespace
 
 TelemetrySocket::TelemetrySocket()
-    : m_socket(Checked(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ether_type::EXPERIMENT)),
-                       "opening a packet socket for telemetry"))
+    : m_socket(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ether_type::EXPERIMENT)),
+               "opening a packet socket for telemetry")
 {
     // A program of this host could tell what it likes.
     const int yes = 1;
