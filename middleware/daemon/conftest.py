@@ -143,7 +143,7 @@ class ManagedNetwork:
 
     @contextmanager
     def upload(self, name: str, version: int = 4) -> Iterator[Callable[[float], tuple[float, float]]]:
-        """The member sends by a TCP of the kernel.
+        """The member sends by a TCP of the kernel: NewReno, which every kernel has, and which has no rate of its own (BBR has).
 
         Gives what measures for some seconds at which rate its data arrives, and at which rate frames leave the member, bit/s.
         """
@@ -151,7 +151,10 @@ class ManagedNetwork:
         with self._spaces["server"].inside():
             listener = socket.create_server(("0.0.0.0" if version == 4 else "::", _PORT), family=family)
         with self._spaces[name].inside():
-            sender = socket.create_connection((SERVER[version], _PORT), 5.0)
+            sender = socket.socket(family)
+            sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+            sender.settimeout(5.0)
+            sender.connect((SERVER[version], _PORT))
         receiver, _ = listener.accept()
         received = 0
 

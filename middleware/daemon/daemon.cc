@@ -10,6 +10,7 @@
 #include <sys/signalfd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -85,11 +86,13 @@ Host& PartNamed(std::vector<Host>& hosts, const std::string& name)
 
 Rate RateIn(const Json& value, const std::string& parameter)
 {
-    if (!value.is_number() || value < 0 || value > MOST_RATE)
+    const auto rate = value.is_number() ? value.get<double>() : -1;
+    if (rate < 0 || rate > static_cast<double>(MOST_RATE) || rate != std::floor(rate))
     {
-        throw std::invalid_argument(parameter + " is " + value.dump() + ": give a whole number from 0 to 10^15, in bit/s");
+        const auto shown = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+        throw std::invalid_argument(parameter + " is " + shown + ": give a whole number from 0 to 10^15, in bit/s");
     }
-    return value;
+    return static_cast<Rate>(rate);
 }
 
 /// The kernel's index of an interface, or of that by which a host is reached; 0 where there is none.

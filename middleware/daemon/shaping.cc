@@ -131,6 +131,11 @@ bool IsOwnRoot(const Json& queue)
 ShapedInterface ShapedInterfaceOf(const Json& addresses)
 {
     const auto& interface = addresses.at(0);
+    const auto& name = interface.at("ifname").get_ref<const std::string&>();
+    if (name.find_first_of("#\"'\\") != std::string::npos)
+    {
+        throw std::runtime_error("interface " + name + ": `tc -batch` does not take this name (ip link set dev ... name ...)");
+    }
     ShapedInterface shaped{.name = interface.at("ifname"), .mtu = interface.at("mtu"), .onLink = {}};
     for (const auto& address : interface.at("addr_info"))
     {

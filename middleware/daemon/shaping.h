@@ -29,7 +29,8 @@ enum class Root
     Foreign,
 };
 
-/// By what `ip -json address show dev NAME` printed.
+/// By what `ip -json address show dev NAME` printed. Throws std::runtime_error where `tc -batch` would take the name for
+/// something else.
 ShapedInterface ShapedInterfaceOf(const nlohmann::json& addresses);
 /// By what `tc -json qdisc show dev NAME` printed.
 Root RootOf(const nlohmann::json& queues);

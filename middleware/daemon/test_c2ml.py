@@ -90,9 +90,10 @@ def test_the_capacity_of_a_link_may_change(network: ManagedNetwork) -> None:
     wait_for(lambda: member.budget == 2_000_000, "the budget")
     allocator.call("set", name="sat", parameter="capacity_bps", value=500_000)
     wait_for(lambda: member.budget == 500_000, "the smaller budget")
-    assert allocator.call("set", name="sat", parameter="capacity_bps", value=-1)["message"] == (
-        "capacity_bps is -1: give a whole number from 0 to 10^15, in bit/s"
-    )
+    for wrong in ("-1", "0.5", "1e+16", '"2M"', "null"):
+        assert allocator.call("set", name="sat", parameter="capacity_bps", value=json.loads(wrong))["message"] == (
+            f"capacity_bps is {wrong}: give a whole number from 0 to 10^15, in bit/s"
+        )
     assert allocator.call("set", name="lte", parameter="capacity_bps", value=1)["message"] == (
         "this host has no part of that role in a link lte"
     )
@@ -120,8 +121,8 @@ def test_the_kernels_tcp_has_the_rate_of_the_budget(network: ManagedNetwork, ver
             goodput, rate = measured(6.0)
             # The middleware's own messages come on top of the budget, and a burst at the edge of the interval.
             assert 0.9 * budget <= rate <= 1.01 * budget
-            # While a lost segment is sent again the program gets nothing: up to a queue of 0.25 s.
-            assert goodput >= 0.85 * budget
+            # Headers are 4.4 %. While a lost segment is sent again the program gets nothing: up to a queue of 0.25 s.
+            assert goodput >= 0.9 * budget
 
         has_rate(2_000_000)
         assert other.end() == 0

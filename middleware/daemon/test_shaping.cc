@@ -94,6 +94,16 @@ TEST(Shaping, FindsTheInterfaceAndItsNetworks)
     EXPECT_EQ(shaped.onLink, (std::vector<std::string>{"10.9.0.1/32", "2001:db8::2/64"}));
 }
 
+/// `#` begins a comment: "qdisc add dev eth0#1 root" would be about eth0.
+TEST(Shaping, RefusesNamesThatTcReadsInItsOwnWay)
+{
+    for (const auto* name : {"eth0#1", "a\"b", "a'b", "a\\b"})
+    {
+        const Json addresses{{{"ifname", name}, {"mtu", 1500}, {"addr_info", Json::array()}}};
+        EXPECT_THROW(ShapedInterfaceOf(addresses), std::runtime_error) << name;
+    }
+}
+
 TEST(Command, HandsOverInputOutputErrorsAndStatus)
 {
     const auto outcome = RunCommand({"/bin/sh", "-c", "cat; echo wrong >&2; exit 3"}, "said\n");
