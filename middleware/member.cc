@@ -195,7 +195,19 @@ void Member::Assess(Time now)
         m_dybra.Set(before);
         return;
     }
-    ApplyTerms();
+    if (before.isBad && !m_dybra.State().isBad)
+    {
+        // The others have what it left. It takes its share when the allocator has taken that back from them: with the answer.
+        m_dybra.Set(before);
+        if (m_request && m_request->kind == Kind::Report && m_request->access == m_access)
+        {
+            return;
+        }
+    }
+    else
+    {
+        ApplyTerms();
+    }
     Ask(Kind::Report, now);
 }
 

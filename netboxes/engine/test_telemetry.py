@@ -65,7 +65,7 @@ def test_nothing_is_told_where_nobody_asked_or_nothing_is_known() -> None:
 def test_a_satellite_terminal_is_told_what_rain_leaves_of_its_carrier() -> None:
     """A fade of 6 dB makes the adaptive coding choose another profile: the rate is that of the statistics (regression)."""
     satellite = {
-        "stations": {"hub": {"role": "gateway"}, "van": {}},
+        "stations": {"hub": {"role": "gateway"}, "van": {"role": "terminal"}},
         "return_rate": "2 Mbit/s",
         "forward_rate": "10 Mbit/s",
         "coding": "adaptive",
@@ -73,7 +73,7 @@ def test_a_satellite_terminal_is_told_what_rain_leaves_of_its_carrier() -> None:
     events = [(5.0, "fade", 6.0)]
     ran = emulate("satellite", satellite, {"van": []}, telemetry=True, events=events, duration_s=20.0, interval_s=1.0)
     rates = [items[15] for _, items in told(ran, "van")]
-    assert rates[0] == 2_000_000 and 0 < rates[-1] < 2_000_000
+    assert 0 < rates[-1] < rates[0]
     assert rates[-1] == int(ran.statistics["segment"]["stations"]["van"]["return"]["rate"])
     assert told(ran, "hub")[-1][1][14] == rates[-1]
 
@@ -85,7 +85,7 @@ def test_a_stage_can_follow_what_its_link_carries() -> None:
     ran = emulate("link", LINK, {"left": frames}, stages=stages, events=[(4.0, "left.rate", 100e3)])
     sent = [record["in_ns"] / 1e9 for record in ran.records if record["out_ns"] > 0]
     assert sum(at < 4.0 for at in sent) == 200
-    assert sum(at > 4.2 for at in sent) == pytest.approx(3.8 * 100e3 / 8 / 1250 + 15_000 / 1250, abs=3)
+    assert sum(at >= 4.0 for at in sent) == pytest.approx(4 * 100e3 / 8 / 1250 + 15_000 / 1250, abs=3)
     assert ran.statistics["frames"]["telemetry"] == 0
 
 

@@ -97,6 +97,7 @@ class VirtualNetwork:
             "classes": told["classes"],
             "parameters": told["parameters"],
             "stages": told.get("stages"),
+            "telemetry": told.get("telemetry"),
             "live": told["live"],
             "realtime": told["realtime"],
             "records": str(self.folder / NODES / node.name / RECORDS_FILE),
