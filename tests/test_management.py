@@ -67,11 +67,11 @@ def test_what_a_slow_link_cannot_carry_goes_to_the_other_member_while_it_is_slow
         journal = (tmp_path / "results/latest/nodes" / host / "journal.jsonl").read_text().splitlines()
         lines = [line for line in map(json.loads, journal) if line.get("event") == "budget"]
         budgets[host] = [(line["at_s"], line["budget_bps"]) for line in lines]
-    assert [budget for _, budget in budgets["near"]] == [1_950_000, 3_400_000, 1_950_000]
-    assert [budget for _, budget in budgets["far"]] == [1_950_000, 500_000, 1_950_000]
-    # 0.1 s until it is told, and the round trips of a report and its announcement.
+    assert [budget for _, budget in budgets["near"][-3:]] == [1_950_000, 3_400_000, 1_950_000]
+    assert [budget for _, budget in budgets["far"][-3:]] == [1_950_000, 500_000, 1_950_000]
+    # 0.1 s until it is told, and the round trip of 0.1 s of a report and its announcement.
     for at, change in ((10.0, 1), (20.0, 2)):
-        assert all(at < budgets[host][change][0] < at + 1.0 for host in budgets)
+        assert all(at <= budgets[host][change - 3][0] < at + 0.4 for host in budgets)
 
 
 @pytest.fixture

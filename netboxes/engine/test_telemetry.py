@@ -63,14 +63,14 @@ def test_nothing_is_told_where_nobody_asked_or_nothing_is_known() -> None:
 
 
 def test_a_satellite_terminal_is_told_what_rain_leaves_of_its_carrier() -> None:
-    """A fade of 6 dB makes the adaptive coding choose another profile: the rate is that of the statistics (regression)."""
+    """A fade of 15 dB makes the adaptive coding choose another profile: the rate is that of the statistics (regression)."""
     satellite = {
         "stations": {"hub": {"role": "gateway"}, "van": {"role": "terminal"}},
         "return_rate": "2 Mbit/s",
         "forward_rate": "10 Mbit/s",
         "coding": "adaptive",
     }
-    events = [(5.0, "fade", 6.0)]
+    events = [(5.0, "fade", 15.0)]
     ran = emulate("satellite", satellite, {"van": []}, telemetry=True, events=events, duration_s=20.0, interval_s=1.0)
     rates = [items[15] for _, items in told(ran, "van")]
     assert 0 < rates[-1] < rates[0]

@@ -71,8 +71,14 @@ def parts(node: NodePlan) -> list[Part]:
 
 
 def in_virtual_time(node: NodePlan) -> list[dict[str, Any]]:
-    """The same for a host of netboxes/endpoints, whose TCP keeps to the budget itself."""
-    return [{**part, "enforcement": "window"} if part.get("enforcement") == "shaper" else {**part} for part in parts(node)]
+    """The same for a host of netboxes/endpoints: its TCP keeps to the budget itself, and no allocator has run before."""
+    return [_in_virtual_time(part) for part in parts(node)]
+
+
+def _in_virtual_time(part: Part) -> dict[str, Any]:
+    if part["role"] == "allocator":
+        return {**part, "recovers": False}
+    return {**part, "enforcement": "window" if part.get("enforcement") == "shaper" else "none"}
 
 
 class _Shaper(TypedDict):
