@@ -26,6 +26,7 @@ LinkAllocator::LinkAllocator(std::string name,
     : m_name(std::move(name)), m_host(host.Name()), m_settings(part.settings), m_port(port), m_announcements(announcements),
       m_random(std::move(random))
 {
+    m_settings.multicast = false;
 }
 
 void LinkAllocator::Begin()

@@ -339,7 +339,7 @@ class Part(BaseModel):
     #: What only one of the roles can be told.
     KEYS: ClassVar = {
         "allocator": {"equations", "recovers"},
-        "member": {"allocator", "interface", "threshold", "enforce", "without_lease", "while_sending"},
+        "member": {"allocator", "interface", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
     }
 
     link: str = Field(min_length=1, description="Name of the link, in statistics and journal.")
@@ -371,6 +371,10 @@ class Part(BaseModel):
         False, description="Member: joins when a TCP connection begins to send over the link, and leaves after the last one."
     )
 
+    telemetry: bool = Field(
+        False, description="Member, dybra: its access is what the netbox at its station tells, which has `telemetry`."
+    )
+
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         other = "member" if self.role == "allocator" else "allocator"
@@ -387,7 +391,7 @@ class Part(BaseModel):
         if self.role == "allocator":
             assert capacity is not None, "checked by Parameters"
             return {**same, "capacity_bps": round(capacity), "equations": self.equations, "recovers": self.recovers}
-        told = {name: getattr(self, name) for name in ("allocator", "interface", "threshold", "without_lease", "while_sending")}
+        told = {name: getattr(self, name) for name in sorted(self.KEYS["member"] - {"enforce"})}
         return {**same, **told, "enforcement": "window" if self.enforce else "none"}
 
 

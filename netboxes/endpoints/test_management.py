@@ -112,7 +112,7 @@ def netbox(parameters: Mapping[str, Any], events: Sequence[Change] = ()) -> Netb
 
 def line(parameters: Mapping[str, Any], events: Sequence[Change]) -> Netbox:
     model = technologies()["link"].model_validate({"stations": {"x": {}, "y": {}}, **parameters})
-    return Netbox("link", ("x", "y"), model.values(), events=events)
+    return Netbox("link", ("x", "y"), model.values(), events=events, telemetry=True)
 
 
 def three(
@@ -254,6 +254,19 @@ def test_what_slow_members_cannot_use_goes_to_the_others() -> None:
     assert rates(ran["good"], 23, 30) == pytest.approx([2e6] * 5, rel=TOLERANCE)
     assert budgets(ran["bad"]) == budgets(ran["good"]) == [2_000_000] * 5
     assert queue(ran)[1] == 0
+
+
+def test_a_member_follows_the_rate_that_the_netbox_at_its_station_tells() -> None:
+    """The same by telemetry: a radio link that falls to 0.5 Mbit/s, of 4 Mbit/s that two share."""
+    rate, slow, changed_s = 4e6, 0.5e6, 10.0
+    load = [bulk("cubic", 20.0)]
+    follows = {"telemetry": True}
+    radio = Group(1, load, follows, line_events=[(0.5, "rate", rate), (changed_s, "rate", slow)])
+    ran = shared({"good": Group(1, load, follows), "radio": radio}, 20.0, kind="dybra", rate=rate, delay_s=0.05)
+    assert (budgets(ran["radio"]), budgets(ran["good"])) == ([500_000], [3_500_000])
+    assert all(at_s < changed_s + 0.5 for name in ("radio", "good") for at_s, *_ in told(ran[name], changed_s))
+    assert rates(ran["good"], 14, 20) == pytest.approx([3.5e6], rel=TOLERANCE)
+    assert ran["radio"].statistics["segment"]["stations"]["radio"]["unsupported"] == 0
 
 
 def test_budgets_follow_what_the_allocator_divides() -> None:
