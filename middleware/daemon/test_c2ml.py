@@ -49,6 +49,7 @@ def test_members_have_equal_shares_of_a_link(network: ManagedNetwork) -> None:
     assert "the budget is 1500000 bit/s" in first.log()
 
 
+@pytest.mark.long
 def test_the_share_of_a_member_that_was_killed_is_given_away_when_its_lease_ends(network: ManagedNetwork) -> None:
     allocator = network.allocator(2_000_000)
     stays, killed = network.member("m1"), network.member("m2")
@@ -108,7 +109,7 @@ def test_a_gateway_may_be_a_member_of_its_own_link(network: ManagedNetwork) -> N
     wait_for(lambda: bool(both.read()) and both.call("read")["management"][1]["budget"] == 1_000_000, "its own budget")
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [4, pytest.param(6, marks=pytest.mark.long)])
 def test_the_kernels_tcp_has_the_rate_of_the_budget(network: ManagedNetwork, version: int) -> None:
     network.allocator(4_000_000)
     member, other = network.member("m1", version=version, enforcement="shaper"), network.member("m2", version=version)
@@ -132,6 +133,7 @@ def test_the_kernels_tcp_has_the_rate_of_the_budget(network: ManagedNetwork, ver
     assert network.root_queue("m1") == NO_QUEUE
 
 
+@pytest.mark.long
 def test_a_full_queue_does_not_delay_messages(network: ManagedNetwork) -> None:
     """15 kB wait at 100 kbit/s for 1.2 s: a refresh that had to wait would be sent again."""
     network.allocator(100_000)
@@ -193,6 +195,7 @@ def test_a_budget_of_nothing_lets_nothing_pass(network: ManagedNetwork) -> None:
     assert "2 received" in beside.stdout, "the gateway itself is reached without the link"
 
 
+@pytest.mark.long
 def test_a_member_without_a_lease_is_not_managed_and_its_queue_is_removed(network: ManagedNetwork) -> None:
     allocator = network.allocator(1_000_000)
     member = network.member("m1", enforcement="shaper")
