@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from contracts.plan import RealtimeSupport
 from testbed.description.equipment_section import Equipment, Replacement
 from testbed.description.events import Event
+from testbed.description.managed_link import ManagedLink
 from testbed.description.reference import DOCUMENT, documents, written
 from testbed.description.router import Router
 from testbed.description.switch import Switch
@@ -49,7 +50,7 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     (tmp_path / "site").mkdir()  # which a host of an example has a copy of
     ((section, entries),) = read(file).data.items()
     models: dict[str, Any] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
-    models |= {"equipment": Equipment, "netboxes": Netbox, "replace": Replacement, "switches": Switch}
+    models |= {"equipment": Equipment, "netboxes": Netbox, "replace": Replacement, "switches": Switch, "management": ManagedLink}
     model = TypeAdapter(models[section])
     context = {"folder": tmp_path}
     assert all(
@@ -59,4 +60,4 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 16
+    assert len(EXAMPLES) == 17
