@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Resource management: shares, budgets and policing in networks that many share, as a paper and a dissertation have them."""
 
+from reproductions.management.clients import FILES as TRANSFERS
+from reproductions.management.dybra import DYBRA
 from reproductions.management.nodes import NODES
 from reproductions.management.pink_lines import DSL, SATELLITE
 from reproductions.management.pink_satellite import FILES, SHARES
@@ -16,5 +18,17 @@ MANAGEMENT = Study(
         "ppdr": "C. A. Grazia, *Communication Networks for Public Protection and Disaster Relief Systems*, dissertation, "
         "University of Modena and Reggio Emilia",
     },
-    experiments=(DSL, SATELLITE, ROUND_TRIPS, TWO_BOTTLENECKS, EXPLOITATION, SHARES, SATELLITE_ROUND_TRIPS, FILES, NODES),
+    experiments=(
+        DSL,
+        SATELLITE,
+        ROUND_TRIPS,
+        TWO_BOTTLENECKS,
+        EXPLOITATION,
+        SHARES,
+        SATELLITE_ROUND_TRIPS,
+        FILES,
+        TRANSFERS,
+        DYBRA,
+        NODES,
+    ),
 )
