@@ -70,6 +70,13 @@ METRICS: Final = (
         (*_NODE, "reason"),
         "Packets that a router, switch or host lost, by reason; of a Click router by the handler that counts them.",
     ),
+    Metric(
+        "netboxit_managed_link_value",
+        "gauge",
+        (*_NODE, "link", "part", "what"),
+        "Of an allocator the `capacity` of the link, the `share` and number of its `members`; of a member its `budget`, and 1 "
+        "while it is `reachable`. Rates in bit/s; no budget: none applies.",
+    ),
 )
 
 _PORT_COUNTERS: Final[Mapping[Literal["received", "sent", "received_bytes", "sent_bytes"], str]] = {
@@ -78,6 +85,11 @@ _PORT_COUNTERS: Final[Mapping[Literal["received", "sent", "received_bytes", "sen
     "received_bytes": "netboxit_port_received_bytes_total",
     "sent_bytes": "netboxit_port_sent_bytes_total",
 }
+
+
+_OF_PARTS: Final[tuple[Literal["capacity", "share", "members", "budget", "reachable"], ...]] = (
+    *("capacity", "share", "members", "budget", "reachable"),
+)
 
 
 def page(labs: Iterable[tuple[Plan, Reading]]) -> str:
@@ -104,6 +116,12 @@ def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sampl
         yield from _of_port({**labels, "port": name}, port, drops)
     for reason, count in now.lost.items():
         yield "netboxit_node_lost_packets_total", "", {**labels, "reason": reason}, count
+    for part in now.parts:
+        of_part = {**labels, "link": part["name"], "part": part["role"]}
+        figures = {what: part[what] for what in _OF_PARTS}
+        yield from (
+            ("netboxit_managed_link_value", "", {**of_part, "what": what}, int(n)) for what, n in figures.items() if n is not None
+        )
     if now.netbox is not None:
         yield "netboxit_netbox_lateness_limit_seconds", "", labels, limit_us(node) / 1e6
         yield from _of_netbox(labels, now.netbox)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from contracts.control import NetboxCounters
 from contracts.errors import NetBoxITError
+from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
 from system import foreign_text, namespaces
 from testbed.labs import switch_statistics
@@ -63,6 +64,8 @@ class NodeReading:
     interfaces: Mapping[str, InterfaceCounters] = field(default_factory=dict)
     #: What a router, switch or host lost, by reason: for a Click router the handlers named `drops`.
     lost: Mapping[str, int] = field(default_factory=dict)
+    #: How a host does in the management of links.
+    parts: Sequence[PartStatus] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ class LabReader:
             lost = self._switches.setdefault(node.name, _Switch(self.lab, node.name)).lost()
         elif node.kind == "router" and not node.forwards:
             lost = self._routers.setdefault(node.name, _Drops(self.lab.node_folder(node.name) / routers.CONTROL)).read()
-        return NodeReading(time.monotonic(), True, None, interfaces, lost)
+        parts = [part.status() for part in self.lab.management(node.name) or ()]
+        return NodeReading(time.monotonic(), True, None, interfaces, lost, parts)
 
     def _counters(self, netbox: str) -> NetboxCounters | None:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from contracts.installation import CHECKOUT
+from contracts.node_status import PartStatus
 from contracts.plan import Plan
 from testbed.observation.metrics_page import METRICS, page
 from testbed.observation.metrics_server import MetricsServer, PortTaken
@@ -46,6 +47,17 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
         "send_drops": 6,
     }
     ports = {"eth0": counted}
+    part: PartStatus = {
+        "name": "sat",
+        "role": "member",
+        "capacity": None,
+        "share": None,
+        "members": None,
+        "state": "member",
+        "budget": 600_000,
+        "reachable": True,
+        "unenforced": None,
+    }
     now = reading(
         1,
         counters(
@@ -55,7 +67,7 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
             on_air=7,
             stages={"responder": [{"stage": "pink", "share": 5e6, "words": "no number"}]},
         ),
-        a=NodeReading(1, True, None, ports, {"no_route": 4}),
+        a=NodeReading(1, True, None, ports, {"no_route": 4}, [part]),
         meoc=NodeReading(1, False),
     )
     text = page([(plan, now), (replace(plan, lab="y"), now)])
@@ -74,6 +86,10 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
         assert found["netboxit_node_lost_packets_total", f'lab="{lab}",node="a",reason="no_route"'] == 4
         of_stage = f'lab="{lab}",node="field",port="responder",place="0",stage="pink",what="share"'
         assert found["netboxit_stage_value", of_stage] == 5e6
+        of_part = f'lab="{lab}",node="a",link="sat",part="member",what='
+        assert found["netboxit_managed_link_value", f'{of_part}"budget"'] == 600_000
+        assert found["netboxit_managed_link_value", f'{of_part}"reachable"'] == 1
+        assert ("netboxit_managed_link_value", f'{of_part}"share"') not in found
         assert found["netboxit_node_up", f'lab="{lab}",node="meoc",kind="router"'] == 0
 
 
