@@ -31,6 +31,8 @@ traffic:
 WITH_SERVER: Final = TEXT.replace(
     "10.0.0.2/24}", '10.0.0.2/24, files: {/srv/site: site}, start: "cd /srv/site && exec python3 -m http.server 80"}'
 )
+#: The same with a link whose rate its hosts share: a shaper of the kernel keeps to the budget.
+MANAGED: Final = TEXT + "management:\n  link: {gateway: b, members: [a], rate: 1 Mbit/s}\n"
 #: The same with one more host, whose wire is new.
 LARGER: Final = (
     TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:")

@@ -181,6 +181,22 @@ def test_a_lab_with_switches_is_changed_and_goes_down(guest: Guest) -> None:
 
 
 @on_debian_alone
+def test_a_member_of_a_managed_link_has_its_budget_kept_by_the_kernel(guest: Guest) -> None:
+    """In a user namespace, whose root may have the kernel load what a queue needs."""
+    small_lab.write(guest, small_lab.MANAGED)
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    kept = """sh -c 'until grep -q "\\"rate\\": 1000000" /run/netboxit/management-state.json; do sleep 0.5; done'"""
+    guest.run(f"./netboxit.py exec a -- {kept}").checked()
+    (told,) = json.loads(guest.run("./netboxit.py status small --json").checked())["labs"]
+    parts = {node["name"]: part for node in told["nodes"] for part in node["management"] or ()}
+    assert parts["b"]["members"] == 1
+    assert (parts["a"]["budget"], parts["a"]["unenforced"]) == (1_000_000, None)
+    assert "htb" in guest.run("./netboxit.py exec a -- tc qdisc show dev eth0").checked()
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)
+
+
+@on_debian_alone
 def test_a_run_is_measured_and_reported(guest: Guest) -> None:
     """An emulated processor is late: the verdict says so, by the status 3 or 4. One with a call takes twice as long to rate."""
     small_lab.write(guest, small_lab.TEXT + small_lab.TRAFFIC)
