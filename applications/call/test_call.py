@@ -58,8 +58,8 @@ def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path
             if (found := datagram(packet.data)) is not None
             and (found.source, found.source_port) == (flow.source_address, flow.source_ports[0])  # type: ignore[index]
         ]
-        # Fifty packets a second, no voice activity detection; 70 bytes of Opus and 12 of RTP make 124 on Ethernet. The first and the
-        # last may be outside of the 7 s.
+        # Fifty packets a second, no voice activity detection; 70 bytes of Opus and 12 of RTP make 124 on Ethernet. The first and
+        # the last may be outside of the 7 s.
         assert len(seen) >= 7 * 50 - 2
         assert {found.ethernet_bytes for _, found in seen} == {124}
         assert {data[15] >> 2 for data, _ in seen} == {EF}
