@@ -38,7 +38,6 @@ _PUBLISHED = {
     ("noordwijk", 2): _Published(0.309, 46, 0.757, 691),
     ("noordwijk", 8): _Published(0.307, 181, 3.580, 709),
     ("hybla", 2): _Published(0.303, 49, 0.748, 101),
-    ("hybla", 8): _Published(0.360, 179, 3.727, 378),
     ("highspeed", 2): _Published(0.301, 47, 0.300, 100),
     ("highspeed", 8): _Published(0.301, 188, 1.030, 271),
 }
@@ -78,16 +77,27 @@ def _compare(cells: Cells) -> Iterator[Comparison]:
             (0.3, 0.31),
             _DELAY,
         )
+        bare = [("without", delay("none", variant, clients)), ("with", delay("c2ml", variant, clients))]
+        words = f"{published.bare_delay_s:.3f} s to {published.delay_s:.3f} s"
+        yield falls(f"{table}: C2ML has the shorter delay, {what}", words, bare, _DELAY)
         order = [("without", end("none", variant, clients)), ("with", ours)]
-        yield falls(f"{table}: C2ML ends first, {what}", f"{published.bare_end_s:.0f} s to {published.end_s:.0f} s", order, _S)
+        reason = "" if variant in ("noordwijk", "hybla") else _SLOW_START
+        words = f"{published.bare_end_s:.0f} s to {published.end_s:.0f} s"
+        yield falls(f"{table}: C2ML ends first, {what}", words, order, _S, reason)
+
+
+_SLOW_START = (
+    "the source's senders begin with a slow-start threshold of 5000 bytes, their initial window, and grow by a segment in each "
+    "round trip; ours fill the line, and its queue of 4 MB, by slow start, and lose nothing, so that nobody can end sooner"
+)
 
 
 FILES = CampaignExperiment(
     id="ppdr S1h",
     title="transfers of 5 MB with C2ML",
     text="Clients begin together over 2 Mbit/s and 300 ms one way, with a queue of 4 MB; an allocator gives each an equal "
-    f"budget. The line takes {_LEAST_S:.0f} s for each transfer. The source's senders begin with a slow-start threshold of 5000 "
-    "bytes, which is their initial window; ours have none, so those without C2ML end sooner than its.",
+    f"budget. The line takes {_LEAST_S:.0f} s for each transfer. Eight clients with Hybla "
+    "are left out: without C2ML they would take hours to compute, since ns-3 searches a list of all segments on their way.",
     campaign=Path(__file__).with_name("c2ml-files.yaml"),
     compare=_compare,
     full_repetitions=5,
