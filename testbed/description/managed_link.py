@@ -72,7 +72,9 @@ class ManagedLink(Section):
             yield ("members",), f"{twice[0]} is a member twice; leave it out once"
         if self.gateway in self.members:
             yield ("gateway",), f"{self.gateway} is a member, too, whose traffic does not cross the link; name another host"
-        if self.kind != "dybra" and (unfit := [key for key in _OF_DYBRA if key in self.model_fields_set]):
+        if self.kind != "dybra" and (
+            unfit := [key for key in _OF_DYBRA if key in self.model_fields_set and getattr(self, key) != {}]
+        ):
             yield (unfit[0],), "of dybra alone; leave it out, or write kind: dybra"
         strangers = [("access", name) for name in self.access] + [("unruly", index) for index in range(len(self.unruly))]
         for place in strangers:
