@@ -205,7 +205,9 @@ def test_a_measure_of_several_connections_is_their_mean() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stem))
 def test_the_examples_are_sound(example: Path, few_tried: None) -> None:
-    assert len(checking.check(Campaign.load(example), lambda step: None).points) >= 20
+    campaign = Campaign.load(example)
+    # A run in real time takes as long as its traffic.
+    assert len(checking.check(campaign, lambda step: None).points) >= (20 if campaign.file.virtual else 3)
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL))

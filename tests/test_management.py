@@ -92,22 +92,22 @@ def test_nodes_of_a_lab_have_budgets_and_keep_to_them(tmp_path: Path, state: Pat
         return {node["name"]: part for node in status["nodes"] for part in node["management"] or ()}
 
     def budgets() -> list[int | None]:
-        return [parts().get(name, {}).get("budget") for name in ("police", "fire", "intruder")]
+        return [parts().get(name, {}).get("budget") for name in ("police", "fire", "medic", "intruder")]
 
     def queues(host: str) -> str:
         return netboxit("exec", "--lab", lab, host, "--", "tc", "qdisc", "show", "dev", "eth0", **here)
 
     netboxit("up", EXAMPLE, "--name", lab, **here)
     try:
-        until(lambda: budgets() == [600_000] * 3, deadline_s=30.0)
+        until(lambda: budgets() == [450_000] * 4, deadline_s=30.0)
         shared = parts()["allocator"]
-        assert (shared["role"], shared["capacity"], shared["share"], shared["members"]) == ("allocator", 1_800_000, 600_000, 3)
+        assert (shared["role"], shared["capacity"], shared["share"], shared["members"]) == ("allocator", 1_800_000, 450_000, 4)
         assert "htb" in queues("police") and "htb" in queues("fire")
         assert "htb" not in queues("intruder")
-        assert "600 kbit/s" in netboxit("status", lab, **here)
+        assert "450 kbit/s" in netboxit("status", lab, **here)
         # A host's programs may end its part: it is started again, and joins again.
         netboxit("exec", "--lab", lab, "fire", "--", "sh", "-c", "kill -9 $(pidof c2ml)", **here)
         until(lambda: parts().get("fire", {}).get("state") == "member" and "htb" in queues("fire"), deadline_s=30.0)
-        assert budgets() == [600_000] * 3
+        assert budgets() == [450_000] * 4
     finally:
         netboxit("down", lab, **here)

@@ -33,6 +33,8 @@ netboxes:
     rate: 10 Mbit/s
     delay: 50 ms
 wires: [[team, gate.a], [gate.b, dsl.gateway], [dsl.exchange, eoc]]
+# What is counted does not depend on how late a busy machine is.
+realtime: {limit: 100 ms}
 traffic:
   uploads: {application: bulk, from: team, to: eoc, parallel: 8, duration: 8 s}
 """
