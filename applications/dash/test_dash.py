@@ -51,7 +51,7 @@ traffic:
 def ran(
     folder: Path, options: str, *arguments: str, rate: str = "2 Mbit/s", name: str = "film", **environment: str
 ) -> dict[str, Any]:
-    """The only video of a run over a line of 50 ms. In real time a busy machine is late by some 0.1 s, which seconds of buffer hide."""
+    """The only video of a run over a line of 50 ms. A busy machine is late by some 0.1 s, which seconds of buffer hide."""
     (file := folder / "film.yaml").write_text(LINE.format(name=name, rate=rate, options=options))
     ends_with = (0,) if "--virtual" in arguments else (0, 3)
     (streaming,) = metrics_of(file, *arguments, ends_with=ends_with, environment=environment)["streaming"]
