@@ -22,6 +22,7 @@ from pydantic import (
 from applications.congestion_control import Variant
 from applications.dscp import Dscp
 from contracts.addresses import Addresses, Gateways, Mac, NetworkText, parse_address
+from contracts.management_key import ManagementKey
 from contracts.name import Name
 from contracts.quantities import PACKET_RATE, RATE, SIZE, TIME, Quantity
 from netboxes.generator.parameters import Recording
@@ -35,7 +36,6 @@ Buffer = Annotated[float, Quantity(SIZE, 4096, 1 << 30)]
 MOST_HOSTS = 1000
 MOST_CONNECTIONS = 2000
 MOST_PORT = 65535
-KEY_DIGITS = 32
 #: What an allocator divides, and an access; budgets are whole bit/s (middleware/rate.h).
 ManagedRate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
 IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
@@ -325,12 +325,6 @@ class Flow(BaseModel):
         return values
 
 
-def _key(text: str) -> str:
-    if len(text) != KEY_DIGITS or any(digit not in "0123456789abcdef" for digit in text.lower()) or not int(text, 16):
-        raise ValueError(f"{text!r} is not {KEY_DIGITS} hexadecimal digits; `openssl rand -hex 16` writes a key")
-    return text.lower()
-
-
 class Part(BaseModel):
     """A host's part in the management of a link: C2ML or DyBRA (middleware/README.md)."""
 
@@ -349,7 +343,7 @@ class Part(BaseModel):
     kind: Literal["unweighted", "dybra"] = Field(
         "unweighted", description="Equal budgets; dybra: what members with a slow access cannot use goes to the others."
     )
-    key: Annotated[str, AfterValidator(_key)] | None = Field(
+    key: ManagementKey | None = Field(
         None, description="32 hexadecimal digits that authenticate messages, the same for all parts. Default: none."
     )
     equations: Literal["corrected", "printed"] = Field(
@@ -370,7 +364,6 @@ class Part(BaseModel):
     while_sending: bool = Field(
         False, description="Member: joins when a TCP connection begins to send over the link, and leaves after the last one."
     )
-
     telemetry: bool = Field(
         False, description="Member, dybra: its access is what the netbox at its station tells, which has `telemetry`."
     )

@@ -11,27 +11,21 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from contracts.management_key import ManagementKey
 from contracts.name import Name
 from contracts.quantities import RATE, Quantity
 from testbed.description.input_errors import nearest
-from testbed.description.section import Section, Written
+from testbed.description.section import Section
 from testbed.description.yaml_source import Location
 
 #: Of one link; `middleware/allocator.h` takes as many.
 MOST_MEMBERS: Final = 65_536
-_KEY_DIGITS: Final = 32
 #: Keys that only DyBRA has a use for.
 _OF_DYBRA: Final = ("equations", "threshold", "access")
 
 _Rate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
-
-
-def _key(text: str) -> str:
-    if len(text) != _KEY_DIGITS or any(digit not in "0123456789abcdef" for digit in text.lower()):
-        raise ValueError(f"{text!r} is not {_KEY_DIGITS} hexadecimal digits; `openssl rand -hex 16` writes a key")
-    return text.lower()
 
 
 class ManagedLink(Section):
@@ -63,7 +57,7 @@ class ManagedLink(Section):
     without_lease: Literal["unmanaged", "hold"] = Field(
         "unmanaged", description="Of a member that hears no allocator: no budget applies, or the last one."
     )
-    key: Annotated[str, AfterValidator(_key), Written("32 hexadecimal digits")] | None = Field(
+    key: ManagementKey | None = Field(
         None, description="What messages are authenticated with; default: a key that everybody knows."
     )
 
@@ -76,8 +70,9 @@ class ManagedLink(Section):
             unfit := [key for key in _OF_DYBRA if key in self.model_fields_set and getattr(self, key) != {}]
         ):
             yield (unfit[0],), "of dybra alone; leave it out, or write kind: dybra"
-        strangers = [("access", name) for name in self.access] + [("unruly", index) for index in range(len(self.unruly))]
-        for place in strangers:
-            name = place[1] if isinstance(place[1], str) else self.unruly[place[1]]
+        for name in self.access:
             if name not in self.members:
-                yield place, f"{name} is no member; {nearest(name, self.members)}"
+                yield ("access", name), f"{name} is no member; {nearest(name, self.members)}"
+        for index, name in enumerate(self.unruly):
+            if name not in self.members:
+                yield ("unruly", index), f"{name} is no member; {nearest(name, self.members)}"

@@ -22,6 +22,7 @@ from applications.dscp import parse_dscp
 from applications.registry import analyses, applications
 from contracts import addresses
 from contracts.installation import CHECKOUT
+from contracts.management_key import check_key
 from contracts.name import Name
 from contracts.names import check_name
 from contracts.quantities import Quantity
@@ -51,6 +52,7 @@ _BY_VALIDATOR: dict[object, str] = {
     wire_ends._two_ends: "wire",
     check_host_interface: "interface",
     check_machine: "name, or `auto`",
+    check_key: "32 hexadecimal digits",
     parse_dscp: "DSCP",
     switch._dscps: "DSCP, or a list",
     switch._port_name: "name",

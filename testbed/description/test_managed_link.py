@@ -109,6 +109,7 @@ def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
             "no netbox at fr2 tells what its link is like; add telemetry: true to lan",
         ),
         (f"{LINK}, unruly: [fr1, fr3]", "fr3 is no member"),
+        (f"{LINK}, key: '{'0' * 32}'", "32 hexadecimal digits"),
         (f"{LINK}, key: secret", "32 hexadecimal digits"),
         ("gateway: hub, members: [fr1], rate: 0 bit/s", "0 bit/s"),
         (
