@@ -235,9 +235,9 @@ void Daemon::Serve(Time now)
             Settle(host, now);
         });
     }
-    while (auto arrival = m_telemetry ? m_telemetry->Receive() : std::nullopt)
+    if (m_telemetry)
     {
-        Take(*arrival, now);
+        m_telemetry->Receive([&](const TelemetrySocket::Arrival& arrival) { Take(arrival, now); });
     }
     for (auto& host : m_allocators)
     {

@@ -47,9 +47,9 @@ class Daemon
     {
         std::optional<std::string> interface; ///< nothing: the one by which the allocator is reached
         HostAddress allocator;
-        unsigned index{};          ///< the kernel's, of that interface; 0 where there is none
-        Time found{-FIND_AGAIN};   ///< when the kernel was asked for it
-        std::optional<Rate> told{}; ///< bit/s
+        unsigned index{};                     ///< the kernel's, of that interface; 0 where there is none
+        Time found{-FIND_AGAIN};              ///< when the kernel was asked for it
+        std::optional<Rate> told{};           ///< bit/s
     };
 
     struct MemberHost
@@ -89,8 +89,8 @@ class Daemon
     std::vector<AllocatorHost> m_allocators;
     std::set<std::string> m_shapedInterfaces; ///< before the members, whose shapers know it
     std::vector<MemberHost> m_members;
-    std::unique_ptr<UdpPort> m_allocatorPort; ///< with an allocator
-    std::unique_ptr<UdpPort> m_memberPort;    ///< with a member
+    std::unique_ptr<UdpPort> m_allocatorPort;     ///< with an allocator
+    std::unique_ptr<UdpPort> m_memberPort;        ///< with a member
     std::unique_ptr<TelemetrySocket> m_telemetry; ///< with a member that follows it
     Descriptor m_signals;
     StateFile m_state;

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <cerrno>
 
 namespace netboxit::middleware
 {
@@ -36,27 +35,22 @@ void TelemetrySocket::AddTo(std::vector<pollfd>& polled) const
     polled.push_back({m_socket.Get(), POLLIN, 0});
 }
 
-std::optional<TelemetrySocket::Arrival> TelemetrySocket::Receive()
+bool TelemetrySocket::Read()
 {
     std::array<std::uint8_t, LONGEST> frame{};
-    while (true)
+    sockaddr_ll from{};
+    socklen_t length = sizeof from;
+    const auto size = ::recvfrom(m_socket.Get(), frame.data(), frame.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
+    if (size < 0)
     {
-        sockaddr_ll from{};
-        socklen_t length = sizeof from;
-        const auto size = ::recvfrom(m_socket.Get(), frame.data(), frame.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
-        if (size < 0 && errno == EINTR)
-        {
-            continue;
-        }
-        if (size < 0)
-        {
-            return std::nullopt; // an interface that went down is told once, and nothing is lost
-        }
-        if (const auto state = ReadTelemetryFrame(std::span(frame).first(static_cast<std::size_t>(size))))
-        {
-            return Arrival{.interface = static_cast<unsigned>(from.sll_ifindex), .state = *state};
-        }
+        return false; // an interface that went down is told once, and nothing is lost
     }
+    m_arrival.reset();
+    if (const auto state = ReadTelemetryFrame(std::span(frame).first(static_cast<std::size_t>(size))))
+    {
+        m_arrival = Arrival{.interface = static_cast<unsigned>(from.sll_ifindex), .state = *state};
+    }
+    return true;
 }
 
 } // namespace netboxit::middleware

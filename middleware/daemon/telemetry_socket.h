@@ -27,10 +27,27 @@ class TelemetrySocket
 
     void AddTo(std::vector<pollfd>& polled) const;
 
-    /// What came next; none when nothing more is there. Frames that are no telemetry are ignored.
-    std::optional<Arrival> Receive();
+    /// Hands over what came, of at most MOST_AT_ONCE frames. Those that are no telemetry are ignored.
+    template <typename Taker>
+    void Receive(Taker&& take)
+    {
+        for (unsigned count = 0; count < MOST_AT_ONCE && Read(); ++count)
+        {
+            if (m_arrival)
+            {
+                take(*m_arrival);
+            }
+        }
+    }
 
   private:
+    /// So that timers are not late while somebody floods an interface. Our own choice.
+    static constexpr unsigned MOST_AT_ONCE = 64;
+
+    /// The next frame; false when nothing more is there.
+    bool Read();
+
+    std::optional<Arrival> m_arrival; ///< what the last frame told
     Descriptor m_socket;
 };
 
