@@ -109,5 +109,8 @@ def test_nodes_of_a_lab_have_budgets_and_keep_to_them(tmp_path: Path, state: Pat
         netboxit("exec", "--lab", lab, "fire", "--", "sh", "-c", "kill -9 $(pidof c2ml)", **here)
         until(lambda: parts().get("fire", {}).get("state") == "member" and "htb" in queues("fire"), deadline_s=30.0)
         assert budgets() == [450_000] * 4
+        assert "fire: c2ml was started 2 times, and ended last with status 137" in " ".join(
+            netboxit("status", lab, **here).split()
+        )
     finally:
         netboxit("down", lab, **here)

@@ -68,6 +68,15 @@ def test_their_program_runs_beside_their_users_and_only_members_may_change_queue
     assert "net_admin" not in planned["hub"].capabilities
 
 
+def test_traffic_that_a_labs_shaper_lets_pass_is_told(tmp_path: Path) -> None:
+    """That within the network of a member; what crosses a router is held."""
+    traffic = "centre: hub\ntraffic:\n  {name}: {{{{application: bulk, from: fr1, to: {to}, duration: 5 s}}}}\n"
+    for to, count in (("fr2", 2), ("hub", 0)):
+        (file := tmp_path / "shared.yaml").write_text((TEXT + traffic.format(name="maps", to=to)).format(link=LINK, second=""))
+        plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+        assert sum("does not hold" in note for note in plan.notes) == count, plan.notes
+
+
 def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
     planned = nodes(tmp_path, f"{LINK}, kind: dybra, access: {{fr2: 500 kbit/s}}, threshold: 0.1, key: {KEY}")
     accesses = [management.parts(planned[name])[0].get("access_bps") for name in ("fr1", "fr2")]

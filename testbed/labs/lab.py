@@ -123,9 +123,9 @@ class Lab(AbstractContextManager["Lab"]):
         for node in filter(host_program.programs, self._chosen(nodes)):
             node_files.write(self.node_folder(node.name) / host_program.GO, "")
 
-    def program(self, node: str) -> ProgramState | None:
-        """The state of the program that a host runs for its user; None where there is none, or the host reports nothing."""
-        return ProgramState.read(self.node_folder(node)) if host_program.of_user(self.node(node)) else None
+    def program(self, node: str, name: str = host_program.OF_USER) -> ProgramState | None:
+        """The state of a program that a host runs by itself; None where it has none of that name, or reports nothing."""
+        return ProgramState.read(self.node_folder(node), name) if name in host_program.programs(self.node(node)) else None
 
     def management(self, node: str) -> list[PartState] | None:
         """How a host does in the management of links; None where it has no part in any, or reports nothing."""

@@ -14,6 +14,7 @@ from system.limits import Support
 from testbed.documents.status import EndStatus, LabNow
 from testbed.labs import host_notes, switch_statistics
 from testbed.labs.lab import Lab
+from testbed.nodes import management
 
 #: Whose users may change their networks: by the rights of a host's root, by a router's own language.
 _CONFIGURABLE = ("host", "router")
@@ -92,9 +93,16 @@ def of(lab: Lab) -> LabNow:
             ),
             *(f"{name}: {words}" for name, program in programs.items() if program and (words := program.words())),
             *(f"{name}: {words}" for name, parts in managed.items() for part in parts or () if (words := part.words())),
+            *(f"{name}: {words}" for name in managed if (words := _of_manager(lab, name))),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }
+
+
+def _of_manager(lab: Lab, node: str) -> str | None:
+    """Where the program by which a host has its part in the management of a link does not do what it is to do."""
+    state = lab.program(node, management.NAME)
+    return None if state is None else state.words(management.NAME)
 
 
 def _without_disks(lab: Lab) -> list[str]:

@@ -67,7 +67,7 @@ def of_user(node: NodePlan) -> Program | None:
 
 @dataclass(frozen=True)
 class ProgramState:
-    """What a host says of its user's program, which its other programs may have changed."""
+    """What a host says of one of its programs, which its other programs may have changed."""
 
     state: Literal["waits", "runs", "pauses", "ended", "stopped"]
     #: With which it ended last, as shells say it; None before.
@@ -78,29 +78,29 @@ class ProgramState:
     log: str = ""
 
     @classmethod
-    def read(cls, folder: Path) -> Self | None:
-        """From a host's own folder; None where nothing of that kind is there."""
+    def read(cls, folder: Path, name: str = OF_USER) -> Self | None:
+        """From a host's own folder, by the program's name; None where nothing of that kind is there."""
         try:
-            answer = json.loads(_end_of(folder / STATE, _LONGEST_STATE))
+            answer = json.loads(_end_of(folder / f"{name}.json", _LONGEST_STATE))
             check(answer, cls)
         except (OSError, node_files.NodeFileInTheWay, ValueError, RecursionError):
             return None
-        return cls(answer["state"], answer["status"], answer["starts"], _end_of_log(folder))
+        return cls(answer["state"], answer["status"], answer["starts"], _end_of_log(folder / f"{name}.log"))
 
-    def words(self) -> str | None:
-        """What its user should know; None where it does what it is to do."""
+    def words(self, program: str = "its program") -> str | None:
+        """What its user should know, of the program by that name; None where it does what it is to do."""
         ended = f"with status {self.status}; {f'the end of its log: {self.log}' if self.log else 'its log is empty'}"
         if self.state == "ended":
-            return f"its program has ended {ended}"
+            return f"{program} has ended {ended}"
         if self.status is not None and self.state in ("runs", "pauses"):
             again = f"was started {self.starts} times" if self.state == "runs" else "is started again soon"
-            return f"its program {again}, and ended last {ended}"
+            return f"{program} {again}, and ended last {ended}"
         return None
 
 
-def _end_of_log(folder: Path) -> str:
+def _end_of_log(log: Path) -> str:
     try:
-        lines = _end_of(folder / LOG, _LOG_LINES * _LOG_CHARACTERS).decode(errors="replace").rstrip().split("\n")[-_LOG_LINES:]
+        lines = _end_of(log, _LOG_LINES * _LOG_CHARACTERS).decode(errors="replace").rstrip().split("\n")[-_LOG_LINES:]
     except (OSError, node_files.NodeFileInTheWay):
         return ""
     return " / ".join(printable(line) for line in lines)[-_LOG_CHARACTERS:]

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from itertools import product
 
 from testbed.description.managed_link import ManagedLink
 from testbed.description.topology import Topology
-from testbed.description.wiring import Wiring, addresses_between
+from testbed.description.wiring import End, Wiring, addresses_between
 from testbed.nodes.management import Part
 
 
@@ -22,6 +24,20 @@ def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
             assert addresses is not None, "topology_file.load refuses members that do not reach the gateway"
             parts[member] = _member(name, link, member, str(addresses[1]))
     return parts
+
+
+def not_held(topology: Topology, wiring: Wiring) -> Iterator[str]:
+    """Notes on traffic of members that a lab's shapers let pass: that to their own networks (middleware/README.md)."""
+    for link, managed in topology.management.items():
+        held = {*managed.members} - {*managed.unruly}
+        for name, traffic in topology.traffic.items():
+            for near, far in ((traffic.source, traffic.destination), (traffic.destination, traffic.source)):
+                ends = product(topology.hosts[near].ports(), topology.hosts[far].ports())
+                if near in held and any(wiring.same_segment(End(near, own), End(far, other)) for own, other in ends):
+                    yield (
+                        f"traffic {name}: {near} and {far} are in one network, so in a lab the budget of the managed link {link} "
+                        f"does not hold what {near} sends there; put a router between to have it held"
+                    )
 
 
 def _allocator(name: str, link: ManagedLink) -> Part:
