@@ -44,7 +44,7 @@ IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench campaigns reproduce e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
-.PHONY: guest-test guest-labs guest-older guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs
+.PHONY: guest-test guest-labs guest-cgroup-v1 guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
@@ -99,13 +99,13 @@ soak: setup
 # Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
 # files that take a machine as it is. What is no use of labs is in `make test-long`.
 guest-test: setup
-	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings guest-older
+	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings guest-cgroup-v1
 
 guest-labs: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone and not v1"
 
 # Machines with cgroup v1 and no AppArmor: those that develop this are such ones, so that all other tests run there.
-guest-older: $(GUEST)
+guest-cgroup-v1: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_labs.py -k v1
 
 guest-surroundings: $(GUEST)
