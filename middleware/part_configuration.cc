@@ -20,6 +20,15 @@ constexpr std::array<std::string_view, 2> KINDS_OF_DIVISION{"unweighted", "dybra
 constexpr std::array<std::string_view, 2> EQUATIONS{"printed", "corrected"};
 constexpr std::array<std::string_view, 2> WITHOUT_LEASE{"unmanaged", "hold"};
 constexpr std::size_t KEY_BYTES = 16;
+/// Each is a filter of the kernel, by which each packet goes. Our own choice.
+constexpr std::size_t MOST_BESIDE = 256;
+constexpr unsigned IPV6_BITS = 128;
+/// What is no address of one host that a route leads to: unspecified, multicast and reserved above it, link-local.
+constexpr std::array NO_HOSTS{Prefix{Ipv4Address(0, 0).host, 128},
+                              Prefix{Ipv4Address(0xe0000000, 0).host, IPV4_MAPPED_BITS + 3}, // 224.0.0.0/4 and 240.0.0.0/4
+                              Prefix{{}, 128},
+                              Prefix{{0xff}, 8},
+                              Prefix{{0xfe, 0x80}, 10}};
 constexpr const char* HEX_DIGITS = "0123456789abcdefABCDEF";
 
 /// The keys of one entry. A key with null is as one that is absent.
@@ -84,6 +93,21 @@ class Entry
             Refuse(key, "true or false");
         }
         return m_json.at(key);
+    }
+
+    /// Empty where the key is absent.
+    std::vector<std::string> Texts(const std::string& key, std::size_t most, const std::string& permitted)
+    {
+        if (!Has(key))
+        {
+            return {};
+        }
+        const auto& list = m_json.at(key);
+        if (!list.is_array() || list.size() > most || !std::ranges::all_of(list, [](const Json& text) { return text.is_string(); }))
+        {
+            Refuse(key, permitted);
+        }
+        return list;
     }
 
     double Number(const std::string& key, double most, const std::string& permitted)
@@ -163,32 +187,65 @@ Key KeyOf(Entry& entry)
     return key;
 }
 
+std::optional<HostAddress> HostOf(const std::string& text)
+{
+    in_addr ipv4{};
+    if (::inet_pton(AF_INET, text.c_str(), &ipv4) == 1)
+    {
+        return Ipv4Address(ntohl(ipv4.s_addr), 0).host;
+    }
+    in6_addr ipv6{};
+    if (::inet_pton(AF_INET6, text.c_str(), &ipv6) != 1 || IN6_IS_ADDR_V4MAPPED(&ipv6))
+    {
+        return std::nullopt;
+    }
+    HostAddress host{};
+    std::ranges::copy(ipv6.s6_addr, host.begin());
+    return host;
+}
+
+/// As "10.0.0.0/24" or "2001:db8::/64".
+std::optional<Prefix> NetworkOf(const std::string& text)
+{
+    const auto slash = text.find('/');
+    const auto host = HostOf(text.substr(0, slash));
+    const auto digits = slash == std::string::npos ? std::string() : text.substr(slash + 1);
+    if (!host || digits.empty() || digits.size() > 3 || digits.find_first_not_of("0123456789") != std::string::npos)
+    {
+        return std::nullopt;
+    }
+    const unsigned before = text.find(':') == std::string::npos ? IPV4_MAPPED_BITS : 0;
+    const Prefix network{.first = *host, .length = before + static_cast<unsigned>(std::stoul(digits))};
+    return network.length > IPV6_BITS ? std::nullopt : std::optional(network);
+}
+
+std::vector<Prefix> BesideOf(Entry& entry)
+{
+    const std::string permitted = "a list of up to " + std::to_string(MOST_BESIDE) + " IP networks, as \"10.0.0.0/24\"";
+    std::vector<Prefix> networks;
+    for (const auto& text : entry.Texts("beside", MOST_BESIDE, permitted))
+    {
+        const auto network = NetworkOf(text);
+        if (!network)
+        {
+            entry.Refuse("beside", permitted);
+        }
+        networks.push_back(*network);
+    }
+    return networks;
+}
+
 /// A member sends to it by the routes of its host: no link-local address, whose link would have to be named, too.
 Address AllocatorOf(Entry& entry)
 {
     const std::string permitted =
         "the IPv4 or IPv6 address of the allocator's host, without a prefix length; not a link-local or multicast one";
-    const auto text = entry.Text("allocator", permitted);
-    in_addr ipv4{};
-    if (::inet_pton(AF_INET, text.c_str(), &ipv4) == 1)
-    {
-        const auto host = ntohl(ipv4.s_addr);
-        constexpr std::uint32_t MULTICAST = 0xe0000000; // 224.0.0.0/4, and what is reserved above it
-        if (host == 0 || host >= MULTICAST)
-        {
-            entry.Refuse("allocator", permitted);
-        }
-        return Ipv4Address(host, ALLOCATOR_PORT);
-    }
-    in6_addr ipv6{};
-    if (::inet_pton(AF_INET6, text.c_str(), &ipv6) != 1 || IN6_IS_ADDR_UNSPECIFIED(&ipv6) || IN6_IS_ADDR_MULTICAST(&ipv6) ||
-        IN6_IS_ADDR_LINKLOCAL(&ipv6) || IN6_IS_ADDR_V4MAPPED(&ipv6))
+    const auto host = HostOf(entry.Text("allocator", permitted));
+    if (!host || std::ranges::any_of(NO_HOSTS, [&](const Prefix& network) { return network.Contains(*host); }))
     {
         entry.Refuse("allocator", permitted);
     }
-    Address address{.host = {}, .port = ALLOCATOR_PORT};
-    std::ranges::copy(ipv6.s6_addr, address.host.begin());
-    return address;
+    return {.host = *host, .port = ALLOCATOR_PORT};
 }
 
 std::uint32_t DomainOf(Entry& entry)
@@ -258,7 +315,8 @@ MemberPart ReadMember(Entry& entry)
                     .enforcement = static_cast<Enforcement>(entry.Word("enforcement", ENFORCEMENTS)),
                     .interface = InterfaceOf(entry),
                     .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt,
-                    .telemetry = entry.TruthOr("telemetry", false)};
+                    .telemetry = entry.TruthOr("telemetry", false),
+                    .beside = BesideOf(entry)};
     if (part.telemetry && part.access)
     {
         entry.Refuse("telemetry", "false where access_bps says the access");

@@ -35,6 +35,7 @@ struct MemberPart
     std::optional<std::string> interface{}; ///< whose packets count; nothing: the one by which the allocator is reached
     std::optional<Rate> access{};           ///< nothing: no limit is known
     bool telemetry{};                       ///< the access is as the netbox at that interface tells
+    std::vector<Prefix> beside{};          ///< what is reached without the link, and so takes nothing of the budget
 };
 
 /// One part of a host in one managed link.

@@ -107,6 +107,31 @@ TEST(PartConfiguration, ReadsAddressesOfBothFamilies)
     }
 }
 
+TEST(PartConfiguration, ReadsNetworksOfBothFamilies)
+{
+    EXPECT_TRUE(MemberOf(MEMBER).beside.empty());
+    const auto beside = MemberOf(With(MEMBER, "beside", {"10.1.2.0/23", "2001:db8:1::/48", "0.0.0.0/0"})).beside;
+    ASSERT_EQ(beside.size(), 3U);
+    const auto ipv4 = [](std::uint32_t host) { return Ipv4Address(host, 0).host; };
+    const HostAddress ipv6{0x20, 0x01, 0x0d, 0xb8, 0x00, 0x01, 0xff};
+    const HostAddress other{0x20, 0x01, 0x0d, 0xb8, 0x00, 0x02};
+    EXPECT_TRUE(beside[0].Contains(ipv4(0x0a0103ff)));
+    EXPECT_FALSE(beside[0].Contains(ipv4(0x0a010400)) || beside[0].Contains(ipv4(0x0a0101ff)) || beside[0].Contains(ipv6));
+    EXPECT_TRUE(beside[1].Contains(ipv6));
+    EXPECT_FALSE(beside[1].Contains(other) || beside[1].Contains(ipv4(0x0a010203)));
+    EXPECT_TRUE(beside[2].Contains(ipv4(0)) && beside[2].Contains(ipv4(UINT32_MAX)));
+    EXPECT_FALSE(beside[2].Contains(ipv6));
+    for (const auto* refused : {"", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "2001:db8::/129", "10.0.0.0/1000",
+                                "10.0/8", "::ffff:10.0.0.0/104"})
+    {
+        EXPECT_NE(RefusalOf(With(MEMBER, "beside", {refused})).find("management[3].beside is"), std::string::npos) << refused;
+    }
+    for (const auto& refused : std::vector<Json>{"10.0.0.0/8", {8}, std::vector<std::string>(257, "10.0.0.0/8")})
+    {
+        EXPECT_NE(RefusalOf(With(MEMBER, "beside", refused)).find("management[3].beside is"), std::string::npos) << refused;
+    }
+}
+
 TEST(PartConfiguration, SaysWhichKeyWhichValueAndWhatIsPermitted)
 {
     EXPECT_EQ(RefusalOf(With(ALLOCATOR, "capacity_bps", 1.5)),

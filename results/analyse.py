@@ -32,7 +32,7 @@ from contracts.run_folder import (
     SERIES_TABLE,
 )
 from contracts.statistics import Details
-from results import frames, journal, metrics, tables, verdict
+from results import frames, journal, managed_links, metrics, tables, verdict
 from results.address_resolution import unreached
 from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
@@ -240,6 +240,8 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     ]
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, nodes, switches, events, others)
     judge_machines(run.plan, several, judged)
+    managed = managed_links.managed_links(run.managed_links, run.journals, began_ns, run.ended_ns)
+    managed_links.judge(managed, judged)
     lateness_us = {name: metrics.lateness_us(statistics) for name, statistics in counted.items()}
     duration_s = 0.0 if run.ended_ns is None else (run.ended_ns - began_ns) / 1e9
     judged.advice = advice(run.plan, counted, netboxes, lateness_us, nodes, duration_s)
@@ -255,6 +257,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
         "fairness": fairness_of(seen.streams, began_ns),
         "segments": list(_segments(alone)),
         "queues": list(queues(counted, _statistics_later(run, began_ns))),
+        "managed_links": managed,
         "gaps": list(_gaps(alone)),
         "overhead_us": summary(metrics.overheads_us(alone)),
         "overhead_without_routers_us": summary(metrics.overheads_us(alone, routers=False)),

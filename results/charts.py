@@ -17,7 +17,7 @@ from matplotlib.ticker import EngFormatter
 from contracts.errors import printable
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels, shade_warm_up
 from results.counters import Series
-from results.metrics_document import LatenessOfNetbox, Outage, Seconds, Summary
+from results.metrics_document import LatenessOfNetbox, ManagedMember, Outage, Seconds, Summary
 from results.statistics import Values
 
 #: More points than this only make the file larger.
@@ -186,6 +186,22 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
                 axis.axvspan(begin, begin + outage["duration_ms"] / 1e3, color=_OUTAGE, alpha=0.12, linewidth=0)
             _draw_marks(axis, marks, numbers=axis is delay, end_s=end_s)
         grid[-1, column].set(xlabel="time of the run (s)", xlim=(0, end_s))
+    return as_svg(figure)
+
+
+@rc_context(STYLE)
+def budgets(members: Sequence[ManagedMember], end_s: float, warm_up_s: float = 0.0) -> str:
+    """What each member of a managed link might send, over time; nothing is drawn while none applied."""
+    figure, (axis,) = panels(1, 2.6)
+    for at, member in enumerate(members):
+        # Once more at the end, so that the last one is drawn until then.
+        times = [*member["time_s"], max(end_s, *member["time_s"])]
+        rates = [np.nan if rate is None else rate / 1e3 for rate in [*member["budget_bps"], member["budget_bps"][-1]]]
+        axis.step(times, rates, where="post", color=PALETTE[at % len(PALETTE)], linewidth=1.4, label=_words(member["host"]))
+    axis.set(xlabel="time of the run (s)", ylabel="budget (kbit/s)", xlim=(0, end_s), ylim=(0, None))
+    shade_warm_up(axis, min(warm_up_s, end_s))
+    if len(members) <= _MOST_IN_LEGEND:
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return as_svg(figure)
 
 

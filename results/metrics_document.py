@@ -386,6 +386,31 @@ class Event(TypedDict):
     by_run: bool
 
 
+class ManagedMember(TypedDict):
+    """A host's budget of a managed link: `time_s` and `budget_bps` are of equal length, from when on each applied; null: none."""
+
+    host: str
+    #: The first 10,000.
+    time_s: list[float]
+    #: Of IP packets.
+    budget_bps: list[int | None]
+    #: Over the time in which one applied; null where none did, or the run's end is not known.
+    mean_bps: float | None
+    #: How long it was not in force, and what its host said of it last.
+    unenforced_s: float | None
+    unenforced: str | None
+    #: How often its lease ended without an answer, another allocator announced budgets, and the allocator did not answer.
+    leases_lost: int
+    other_allocators: int
+    unreachable: int
+
+
+class ManagedLink(TypedDict):
+    link: str
+    #: Those that had a budget; 1000 at most.
+    members: list[ManagedMember]
+
+
 class SeriesTold(TypedDict):
     netbox: str
     station: str | None
@@ -506,6 +531,7 @@ class Metrics(SeveralMachines):
     fairness: list[Fairness]
     segments: list[Segment]
     queues: list[Queue]
+    managed_links: list[ManagedLink]
     gaps: list[GapFigures]
     #: Of each frame, the time from host to host that was spent outside of netboxes.
     overhead_us: Summary | None

@@ -54,6 +54,8 @@ class Course(TypedDict):
     over_time: Mapping[str, str]
     outages: Sequence[OutageOfFlow]
     netbox_series: Sequence[NetboxCourse]
+    #: Of managed links, by name.
+    budgets_over_time: Mapping[str, str]
 
 
 def course(measured: Sequence[Measured], series: Sequence[Series], document: Metrics) -> Course:
@@ -70,6 +72,11 @@ def course(measured: Sequence[Measured], series: Sequence[Series], document: Met
         "over_time": dict(_flows(measured, document, drawn, end_s)),
         "outages": list(_outages(document["flows"])),
         "netbox_series": list(_netboxes(series, drawn, end_s, warm_up_s)),
+        "budgets_over_time": {
+            link["link"]: charts.budgets(link["members"], end_s, warm_up_s)
+            for link in document["managed_links"]
+            if link["members"]
+        },
     }
 
 

@@ -17,6 +17,7 @@ from contracts.environment import Environment, FolderVersion
 from contracts.errors import WrongInput
 from contracts.flow import ApplicationRecord, Flow
 from contracts.machines import MachinesRecord
+from contracts.management import managed_links
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodeKind, Plan
 from contracts.run_files import DamagedRun, read
@@ -94,6 +95,14 @@ class RunFolder:
         if not 0.0 <= plan.warm_up_s <= LONGEST_S:
             raise DamagedRun(self.path / PLAN_FILE, f"warm_up_s: {plan.warm_up_s} is no part of a run")
         return plan
+
+    @cached_property
+    def managed_links(self) -> list[str]:
+        """The names of those in which hosts had parts."""
+        try:
+            return managed_links(self.plan.nodes)
+        except OtherShape as error:
+            raise DamagedRun(self.path / PLAN_FILE, f"what a host was told of managed links: {error}") from None
 
     @cached_property
     def lab(self) -> LabRecord:

@@ -69,6 +69,11 @@ def test_what_a_slow_link_cannot_carry_goes_to_the_other_member_while_it_is_slow
         budgets[host] = [(line["at_s"], line["budget_bps"]) for line in lines]
     assert [budget for _, budget in budgets["near"][-3:]] == [1_950_000, 3_400_000, 1_950_000]
     assert [budget for _, budget in budgets["far"][-3:]] == [1_950_000, 500_000, 1_950_000]
+    metrics = json.loads((tmp_path / "results/latest/metrics.json").read_text())
+    [link] = metrics["managed_links"]
+    told = {member["host"]: [*zip(member["time_s"], member["budget_bps"], strict=True)] for member in link["members"]}
+    assert {host: pairs[-2:] for host, pairs in told.items()} == {host: pairs[-2:] for host, pairs in budgets.items()}
+    assert "Budgets of the managed link sky" in (tmp_path / "results/latest/report.html").read_text()
     # 0.1 s until it is told, and the round trip of 0.1 s of a report and its announcement.
     for at, change in ((10.0, 1), (20.0, 2)):
         assert all(at <= budgets[host][change - 3][0] < at + 0.4 for host in budgets)

@@ -5,17 +5,10 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
 #include <string>
 
 namespace netboxit::middleware
 {
-
-inline bool IsIpv4(const HostAddress& host)
-{
-    constexpr HostAddress MAPPED{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    return std::equal(host.begin(), host.begin() + 12, MAPPED.begin());
-}
 
 /// As "10.0.0.1" or "2001:db8::1".
 inline std::string TextOf(const HostAddress& host)
@@ -24,6 +17,12 @@ inline std::string TextOf(const HostAddress& host)
     const bool isIpv4 = IsIpv4(host);
     ::inet_ntop(isIpv4 ? AF_INET : AF_INET6, host.data() + (isIpv4 ? 12 : 0), text.data(), text.size());
     return text.data();
+}
+
+/// As "10.0.0.0/24" or "2001:db8::/64".
+inline std::string TextOf(const Prefix& network)
+{
+    return TextOf(network.first) + "/" + std::to_string(network.length - (IsIpv4(network.first) ? IPV4_MAPPED_BITS : 0));
 }
 
 } // namespace netboxit::middleware

@@ -41,9 +41,11 @@ class C2ml:
     def __init__(self, space: Namespace, folder: Path, parts: list[dict[str, Any]], before: tuple[str, ...] = ()) -> None:
         folder.mkdir(exist_ok=True)
         self.state_file, self._control, self._log = folder / "state.json", folder / "control", folder / "log"
+        self.journal_file = folder / "journal.jsonl"
         self.state_file.unlink(missing_ok=True)
         file = folder / "c2ml.json"
-        file.write_text(json.dumps({"management": parts, "state": str(self.state_file), "control": str(self._control)}))
+        paths = {"state": self.state_file, "control": self._control, "journal": self.journal_file}
+        file.write_text(json.dumps({"management": parts, **{key: str(path) for key, path in paths.items()}}))
         with self._log.open("ab") as log:
             command = space.command(*before, str(C2ML), str(file))
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -68,6 +70,12 @@ class C2ml:
     def budget(self) -> int | None:
         return self.read().get("budget")
 
+    def events(self) -> list[dict[str, Any]]:
+        """Of all its lives that wrote into the same folder."""
+        lines = [json.loads(line) for line in self.journal_file.read_text().splitlines() if line]
+        assert "began_ns" in lines[0]
+        return [line for line in lines if "event" in line]
+
     def log(self) -> str:
         return self._log.read_text()
 
@@ -86,7 +94,7 @@ class C2ml:
 
 class ManagedNetwork:
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._spaces: dict[str, Namespace] = {}
         self._programs: list[C2ml] = []
         self._stack = ExitStack()
@@ -116,7 +124,7 @@ class ManagedNetwork:
         return self._spaces[name]
 
     def start(self, name: str, *parts: dict[str, Any], before: tuple[str, ...] = ()) -> C2ml:
-        program = C2ml(self._spaces[name], self._folder / name, list(parts), before)
+        program = C2ml(self._spaces[name], self.folder / name, list(parts), before)
         self._programs.append(program)
         return program
 

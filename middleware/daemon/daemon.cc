@@ -113,6 +113,7 @@ unsigned IndexOf(const std::optional<std::string>& interface, const HostAddress&
 Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals()), m_state(configuration.state)
 {
     const auto now = Now();
+    OpenJournal(configuration.journal);
     const bool isGateway = std::ranges::any_of(
         configuration.parts, [](const Part& part) { return std::holds_alternative<AllocatorPart>(part.role); });
     for (const auto& [name, role] : configuration.parts)
@@ -146,6 +147,22 @@ Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals
     }
 }
 
+/// Links are managed also where their events cannot be written down.
+void Daemon::OpenJournal(const std::optional<std::string>& path)
+{
+    try
+    {
+        if (path)
+        {
+            m_journal.emplace(*path);
+        }
+    }
+    catch (const std::system_error& error)
+    {
+        std::fprintf(stderr, "c2ml: %s\n", error.what());
+    }
+}
+
 void Daemon::Open(const AllocatorPart& part, const std::string& name, Time now)
 {
     m_allocators.push_back(
@@ -174,7 +191,7 @@ void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnn
     {
         host.shaper = std::make_unique<Shaper>(Shaper::Settings{.allocator = part.settings.allocator,
                                                                 .interface = part.interface,
-                                                                .sendsAnnouncements = sendsAnnouncements},
+                                                                .exempt = {part.beside, sendsAnnouncements}},
                                                m_shapedInterfaces);
     }
     host.member.SetAccess(part.access.value_or(MOST_RATE), now);
@@ -257,6 +274,7 @@ void Daemon::Serve(Time now)
         if (host.shaper && host.shaper->Due() <= now)
         {
             host.shaper->Advance(now);
+            NoteEnforcement(host);
             m_state.Touch();
         }
     }
@@ -354,6 +372,10 @@ void Daemon::Settle(AllocatorHost& host)
                  host.sending);
         }
     }
+    if (const auto& terms = host.allocator.Announced(); std::exchange(host.epoch, terms.epoch) != terms.epoch)
+    {
+        WriteDown(host.name, AnnouncedOf(terms));
+    }
 }
 
 void Daemon::Settle(MemberHost& host, Time now)
@@ -369,6 +391,7 @@ void Daemon::Settle(MemberHost& host, Time now)
         if (host.shaper && event.kind == Member::Event::Kind::BudgetChanged)
         {
             host.shaper->Apply(event.budget, now);
+            NoteEnforcement(host);
         }
     }
 }
@@ -383,8 +406,26 @@ void Daemon::Send(UdpPort& port, const Datagram& datagram, const Address& to, Se
     }
 }
 
-void Daemon::Note(const MemberHost& host, const Member::Event& event) const
+void Daemon::WriteDown(const std::string& link, const Announced& announced)
 {
+    if (m_journal)
+    {
+        m_journal->Add(link, announced);
+    }
+}
+
+void Daemon::NoteEnforcement(MemberHost& host)
+{
+    if (const auto& error = host.shaper->Error(); host.unenforced != error)
+    {
+        host.unenforced = error;
+        WriteDown(host.name, error ? Announced{"unenforced", {{"error", *error}}} : Announced{"enforced", Json::object()});
+    }
+}
+
+void Daemon::Note(const MemberHost& host, const Member::Event& event)
+{
+    WriteDown(host.name, AnnouncedOf(event));
     using Kind = Member::Event::Kind;
     const auto say = [&](const std::string& words) { std::printf("%s: %s\n", host.name.c_str(), words.c_str()); };
     switch (event.kind)

@@ -3,6 +3,7 @@
 
 #include "control_socket.h"
 #include "daemon_configuration.h"
+#include "event_journal.h"
 #include "shaper.h"
 #include "state_file.h"
 #include "telemetry_socket.h"
@@ -39,6 +40,7 @@ class Daemon
         std::string name;
         std::uint32_t domain;
         Allocator allocator;
+        std::uint64_t epoch{}; ///< of the terms that were said last
         Sending sending{};
     };
 
@@ -60,9 +62,11 @@ class Daemon
         Member member;
         std::unique_ptr<Shaper> shaper; ///< with Enforcement::Shaper
         std::optional<Access> access;   ///< with telemetry
+        std::optional<std::string> unenforced{}; ///< what was said last of why its budget is not in force
         Sending sending{};
     };
 
+    void OpenJournal(const std::optional<std::string>& path);
     void Open(const AllocatorPart& part, const std::string& name, Time now);
     void Open(const MemberPart& part, const std::string& name, bool sendsAnnouncements, Time now);
 
@@ -79,7 +83,10 @@ class Daemon
     void Settle(AllocatorHost& host);
     void Settle(MemberHost& host, Time now);
     void Send(UdpPort& port, const Datagram& datagram, const Address& to, Sending& sending);
-    void Note(const MemberHost& host, const Member::Event& event) const;
+    /// Prints it, and writes it down.
+    void Note(const MemberHost& host, const Member::Event& event);
+    void NoteEnforcement(MemberHost& host);
+    void WriteDown(const std::string& link, const Announced& announced);
 
     void WriteState(Time now);
     Json Read() const;
@@ -94,6 +101,7 @@ class Daemon
     std::unique_ptr<TelemetrySocket> m_telemetry; ///< with a member that follows it
     Descriptor m_signals;
     StateFile m_state;
+    std::optional<EventJournal> m_journal;
     std::string m_stateFailure;
     std::unique_ptr<ControlSocket> m_control;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "daemon_configuration.h"
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace netboxit::middleware
@@ -8,6 +10,8 @@ namespace netboxit::middleware
 
 namespace
 {
+
+constexpr std::array KEYS{"management", "state", "control", "journal"};
 
 std::string PathAt(const Json& json, const char* key)
 {
@@ -39,13 +43,13 @@ DaemonConfiguration ReadDaemonConfiguration(const Json& json)
     }
     for (const auto& [key, value] : json.items())
     {
-        if (key != "management" && key != "state" && key != "control")
+        if (std::ranges::find(KEYS, key) == KEYS.end())
         {
             throw std::invalid_argument("the configuration has the key \"" + key + "\", which does not exist: leave it out");
         }
     }
     DaemonConfiguration configuration{
-        .parts = ReadParts(json.value("management", Json())), .state = PathAt(json, "state"), .control = {}};
+        .parts = ReadParts(json.value("management", Json())), .state = PathAt(json, "state"), .control = {}, .journal = {}};
     if (configuration.parts.empty())
     {
         throw std::invalid_argument("management is an empty list: give an object for each part of this host");
@@ -54,9 +58,12 @@ DaemonConfiguration ReadDaemonConfiguration(const Json& json)
     {
         CheckEnforcement(part);
     }
-    if (json.contains("control") && !json.at("control").is_null())
+    for (const auto& [key, path] : {std::pair("control", &configuration.control), std::pair("journal", &configuration.journal)})
     {
-        configuration.control = PathAt(json, "control");
+        if (json.contains(key) && !json.at(key).is_null())
+        {
+            *path = PathAt(json, key);
+        }
     }
     return configuration;
 }

@@ -124,7 +124,7 @@ void Shaper::Start()
     CheckRoot(interface.name);
     try
     {
-        Batch(StartOfShaping(interface, *m_budget, m_settings.sendsAnnouncements));
+        Batch(StartOfShaping(interface, *m_budget, m_settings.exempt));
     }
     catch (const std::runtime_error& error)
     {
@@ -141,7 +141,7 @@ void Shaper::Start()
 ShapedInterface Shaper::Find() const
 {
     const auto name = m_settings.interface ? *m_settings.interface : InterfaceTo(m_settings.allocator.host);
-    return ShapedInterfaceOf(Json::parse(Answer({IP, "-json", "address", "show", "dev", name})));
+    return ShapedInterfaceOf(Json::parse(Answer({IP, "-json", "link", "show", "dev", name})));
 }
 
 void Shaper::CheckRoot(const std::string& interface) const

@@ -19,7 +19,7 @@ class Shaper
     {
         Address allocator;
         std::optional<std::string> interface; ///< nothing: the one by which the allocator is reached
-        bool sendsAnnouncements;              ///< an allocator is on this host, too
+        Exempt exempt;
     };
 
     /// Removes what a run left that was killed, from all interfaces. Whoever calls it has the members' port of this host.
@@ -39,6 +39,12 @@ class Shaper
     Time Due() const
     {
         return m_again;
+    }
+
+    /// Why the budget is not in force; nothing where it is.
+    const std::optional<std::string>& Error() const
+    {
+        return m_error;
     }
 
     /// `interface` that is shaped, or null; `rate` that is in force there, bit/s, or null; `error` of the last try, or null.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "shaping.h"
 
+#include "address_text.h"
 #include "messages.h"
 
 #include <algorithm>
@@ -17,8 +18,7 @@ using Json = nlohmann::json;
 
 /// By this number a run finds what an earlier one left that was killed. Those that the kernel chooses begin at 8000:.
 constexpr const char* HANDLE = "25ab:";
-constexpr const char* SHAPED = "25ab:10";
-constexpr const char* QUEUE = "25ac:";
+constexpr const char* SHAPED = "25ab:1";
 /// HTB's name for its direct queue.
 constexpr const char* DIRECT = "25ab:0";
 
@@ -36,6 +36,8 @@ constexpr Rate BURSTS_PER_S = 200;
 /// A queue of 250 ms: about the round-trip time of long paths on the ground, so that a TCP that halves its window keeps the rate.
 /// Our own choice.
 constexpr Rate QUEUES_PER_S = 4;
+/// Of the budget what all else has beside telephony, which could take all of it: our own choice.
+constexpr Rate PARTS = 8;
 /// The initial window of a TCP (RFC 6928) must have room.
 constexpr Rate LEAST_FRAMES = 10;
 constexpr Rate LONGEST_QUEUE = 16 << 20;
@@ -43,6 +45,9 @@ constexpr Rate LONGEST_QUEUE = 16 << 20;
 /// What is not forwarded: RFC 5771 (local network control block), RFC 919, RFC 4291 (link-local).
 constexpr std::array<const char*, 2> NOT_FORWARDED_IPV4{"224.0.0.0/24", "255.255.255.255/32"};
 constexpr std::array<const char*, 2> NOT_FORWARDED_IPV6{"fe80::/10", "ff02::/16"};
+
+/// EF (46, RFC 3246) and VOICE-ADMIT (44, RFC 5865), as octets of the IP header.
+constexpr std::array<const char*, 2> TELEPHONY_CLASSES{"0xb8", "0xb0"};
 
 Rate FrameOf(const ShapedInterface& interface)
 {
@@ -55,55 +60,85 @@ bool IsTooLittle(const ShapedInterface& interface, Rate budget)
     return budget * HTB_MEMORY_S < FrameOf(interface) * BITS_PER_BYTE;
 }
 
-std::string ClassOf(const ShapedInterface& interface, Rate budget)
+/// Within the budget: which class, which number its queue has, how much of the budget is its own, and whether it goes first.
+struct Share
 {
-    const auto rate = std::to_string(std::clamp<Rate>(budget, BITS_PER_BYTE, MOST_SHAPED)) + "bit";
+    const char* classId;
+    const char* queue;
+    Rate parts;
+    unsigned priority;
+};
+
+constexpr Share TELEPHONY{.classId = "25ab:20", .queue = "25ad:", .parts = PARTS - 1, .priority = 0};
+constexpr Share OTHERS{.classId = "25ab:10", .queue = "25ac:", .parts = 1, .priority = 1};
+
+std::string RateOf(Rate rate)
+{
+    return std::to_string(std::clamp<Rate>(rate, BITS_PER_BYTE, MOST_SHAPED)) + "bit";
+}
+
+/// What a class has of itself, and what it has with all that others leave.
+std::string ClassOf(const ShapedInterface& interface, const char* parent, const char* classId, Rate own, Rate budget)
+{
     const auto burst = std::max(FrameOf(interface), std::min(budget, MOST_SHAPED) / BITS_PER_BYTE / BURSTS_PER_S);
     const auto bytes = std::to_string(burst);
-    // The quantum divides rate between classes, of which there is one; without it the kernel complains of the one that it takes.
-    return "dev " + interface.name + " parent " + HANDLE + " classid " + SHAPED + " htb rate " + rate + " ceil " + rate +
-           " burst " + bytes + " cburst " + bytes + " quantum " + std::to_string(FrameOf(interface));
+    // The quantum divides rate between classes of one priority, of which there is one; without it the kernel complains of the one
+    // that it takes.
+    return "dev " + interface.name + " parent " + parent + " classid " + classId + " htb rate " + RateOf(own) + " ceil " +
+           RateOf(budget) + " burst " + bytes + " cburst " + bytes + " quantum " + std::to_string(FrameOf(interface));
+}
+
+std::string ClassOf(const ShapedInterface& interface, const Share& share, Rate budget)
+{
+    const auto own = budget / PARTS * share.parts;
+    return ClassOf(interface, SHAPED, share.classId, own, budget) + " prio " + std::to_string(share.priority);
 }
 
 /// A TBF that never waits, at 1 Tbit/s: it cuts what a TCP hands over in one piece, of up to 64 KiB, into frames, which HTB does
 /// not. Such a piece would be a burst of half a second at 1 Mbit/s.
-std::string QueueOf(const ShapedInterface& interface, Rate budget)
+std::string QueueOf(const ShapedInterface& interface, const Share& share, Rate budget)
 {
     const auto least = LEAST_FRAMES * FrameOf(interface);
     const auto bytes = std::clamp(budget / BITS_PER_BYTE / QUEUES_PER_S, least, LONGEST_QUEUE);
-    return "dev " + interface.name + " parent " + SHAPED + " handle " + QUEUE + " tbf rate 1tbit burst " +
+    return "dev " + interface.name + " parent " + share.classId + " handle " + share.queue + " tbf rate 1tbit burst " +
            std::to_string(FrameOf(interface)) + " limit " + std::to_string(IsTooLittle(interface, budget) ? 1 : bytes);
 }
 
 /// Filters of one preference have one protocol.
-class Exemptions
+class Filters
 {
   public:
-    explicit Exemptions(const std::string& interface) : m_interface(interface)
+    explicit Filters(const std::string& interface) : m_interface(interface)
     {
     }
 
-    void Add(const std::string& protocol, int preference, const std::string& match)
+    void Exempt(const std::string& protocol, int preference, const std::string& match)
     {
-        m_lines += "filter add dev " + m_interface + " parent " + HANDLE + " protocol " + protocol + " prio " +
-                   std::to_string(preference) + " u32 " + match + " classid " + DIRECT + "\n";
+        Add(protocol, preference, match, DIRECT);
     }
 
-    void AddNetwork(const std::string& network)
+    void ExemptNetwork(const std::string& network)
     {
         const bool isIpv6 = network.find(':') != std::string::npos;
-        AddIp(isIpv6, "match " + std::string(isIpv6 ? "ip6" : "ip") + " dst " + network);
+        ExemptIp(isIpv6, "match " + std::string(isIpv6 ? "ip6" : "ip") + " dst " + network);
     }
 
     /// Of UDP. Both ports are taken by this program, so that nobody else sends from them.
-    void AddMessages(std::uint16_t source, std::uint16_t destination)
+    void ExemptMessages(std::uint16_t source, std::uint16_t destination)
     {
         const auto ports = [&](const std::string& family) {
             return "match " + family + " protocol 17 0xff match " + family + " sport " + std::to_string(source) +
                    " 0xffff match " + family + " dport " + std::to_string(destination) + " 0xffff";
         };
-        AddIp(false, ports("ip"));
-        AddIp(true, ports("ip6"));
+        ExemptIp(false, ports("ip"));
+        ExemptIp(true, ports("ip6"));
+    }
+
+    /// After all that is exempt. The two bits of ECN (RFC 3168) are not looked at.
+    void PutFirst(const char* trafficClass)
+    {
+        Add("ip", 4, std::string("match ip dsfield ") + trafficClass + " 0xfc", TELEPHONY.classId);
+        Add("ipv6", 5, std::string("match ip6 priority ") + trafficClass + " 0xfc", TELEPHONY.classId);
     }
 
     const std::string& Lines() const
@@ -112,14 +147,32 @@ class Exemptions
     }
 
   private:
-    void AddIp(bool isIpv6, const std::string& match)
+    void ExemptIp(bool isIpv6, const std::string& match)
     {
-        Add(isIpv6 ? "ipv6" : "ip", isIpv6 ? 3 : 2, match);
+        Exempt(isIpv6 ? "ipv6" : "ip", isIpv6 ? 3 : 2, match);
+    }
+
+    void Add(const std::string& protocol, int preference, const std::string& match, const char* classId)
+    {
+        m_lines += "filter add dev " + m_interface + " parent " + HANDLE + " protocol " + protocol + " prio " +
+                   std::to_string(preference) + " u32 " + match + " classid " + classId + "\n";
     }
 
     const std::string& m_interface;
     std::string m_lines;
 };
+
+/// Lines that add or change them, with their queues.
+std::string Classes(const std::string& action, const ShapedInterface& interface, Rate budget)
+{
+    auto lines = "class " + action + " " + ClassOf(interface, HANDLE, SHAPED, budget, budget) + "\n";
+    for (const auto& share : {TELEPHONY, OTHERS})
+    {
+        lines += "class " + action + " " + ClassOf(interface, share, budget) + "\nqdisc " + action + " " +
+                 QueueOf(interface, share, budget) + "\n";
+    }
+    return lines;
+}
 
 bool IsOwnRoot(const Json& queue)
 {
@@ -128,22 +181,15 @@ bool IsOwnRoot(const Json& queue)
 
 } // namespace
 
-ShapedInterface ShapedInterfaceOf(const Json& addresses)
+ShapedInterface ShapedInterfaceOf(const Json& links)
 {
-    const auto& interface = addresses.at(0);
+    const auto& interface = links.at(0);
     const auto& name = interface.at("ifname").get_ref<const std::string&>();
     if (name.find_first_of("#\"'\\") != std::string::npos)
     {
         throw std::runtime_error("interface " + name + ": `tc -batch` does not take this name (ip link set dev ... name ...)");
     }
-    ShapedInterface shaped{.name = interface.at("ifname"), .mtu = interface.at("mtu"), .onLink = {}};
-    for (const auto& address : interface.at("addr_info"))
-    {
-        // Of a point-to-point link the other end's network is on it ("address").
-        const auto& on = address.contains("address") ? address.at("address") : address.at("local");
-        shaped.onLink.push_back(on.get<std::string>() + "/" + std::to_string(address.at("prefixlen").get<int>()));
-    }
-    return shaped;
+    return {.name = name, .mtu = interface.at("mtu")};
 }
 
 Root RootOf(const Json& queues)
@@ -170,34 +216,38 @@ std::vector<std::string> ShapedInterfaces(const Json& queues)
     return interfaces;
 }
 
-std::string StartOfShaping(const ShapedInterface& interface, Rate budget, bool sendsAnnouncements)
+std::string StartOfShaping(const ShapedInterface& interface, Rate budget, const Exempt& exempt)
 {
-    Exemptions exemptions(interface.name);
-    exemptions.Add("arp", 1, "match u32 0 0");
-    exemptions.AddMessages(MEMBER_PORT, ALLOCATOR_PORT);
-    if (sendsAnnouncements)
+    Filters filters(interface.name);
+    filters.Exempt("arp", 1, "match u32 0 0");
+    filters.ExemptMessages(MEMBER_PORT, ALLOCATOR_PORT);
+    if (exempt.announcements)
     {
-        exemptions.AddMessages(ALLOCATOR_PORT, MEMBER_PORT);
+        filters.ExemptMessages(ALLOCATOR_PORT, MEMBER_PORT);
     }
     for (const auto* network : NOT_FORWARDED_IPV4)
     {
-        exemptions.AddNetwork(network);
+        filters.ExemptNetwork(network);
     }
     for (const auto* network : NOT_FORWARDED_IPV6)
     {
-        exemptions.AddNetwork(network);
+        filters.ExemptNetwork(network);
     }
-    for (const auto& network : interface.onLink)
+    for (const auto& network : exempt.networks)
     {
-        exemptions.AddNetwork(network);
+        filters.ExemptNetwork(TextOf(network));
     }
-    return "qdisc add dev " + interface.name + " root handle " + HANDLE + " htb default 10 direct_qlen 1000\nclass add " +
-           ClassOf(interface, budget) + "\nqdisc add " + QueueOf(interface, budget) + "\n" + exemptions.Lines();
+    for (const auto* trafficClass : TELEPHONY_CLASSES)
+    {
+        filters.PutFirst(trafficClass);
+    }
+    return "qdisc add dev " + interface.name + " root handle " + HANDLE + " htb default 10 direct_qlen 1000\n" +
+           Classes("add", interface, budget) + filters.Lines();
 }
 
 std::string ChangeOfShaping(const ShapedInterface& interface, Rate budget)
 {
-    return "class change " + ClassOf(interface, budget) + "\nqdisc change " + QueueOf(interface, budget) + "\n";
+    return Classes("change", interface, budget);
 }
 
 std::string EndOfShaping(const std::string& interface)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "address.h"
 #include "rate.h"
 
 #include <nlohmann/json.hpp>
@@ -17,8 +18,7 @@ namespace netboxit::middleware
 struct ShapedInterface
 {
     std::string name;
-    unsigned mtu;                    ///< bytes of a packet
-    std::vector<std::string> onLink; ///< networks that are reached without a gateway, as "10.0.0.0/24"
+    unsigned mtu; ///< bytes of a packet
 };
 
 /// Of an interface's root queue.
@@ -29,22 +29,30 @@ enum class Root
     Foreign,
 };
 
-/// By what `ip -json address show dev NAME` printed. Throws std::runtime_error where `tc -batch` would take the name for
+/// By what `ip -json link show dev NAME` printed. Throws std::runtime_error where `tc -batch` would take the name for
 /// something else.
-ShapedInterface ShapedInterfaceOf(const nlohmann::json& addresses);
+ShapedInterface ShapedInterfaceOf(const nlohmann::json& links);
 /// By what `tc -json qdisc show dev NAME` printed.
 Root RootOf(const nlohmann::json& queues);
 /// The interfaces with a root queue of this program, by what `tc -json qdisc show` printed.
 std::vector<std::string> ShapedInterfaces(const nlohmann::json& queues);
 
-/// Lines for `tc -batch`: an HTB with one class for what leaves by a gateway. `sendsAnnouncements`: an allocator is on this host,
-/// too.
+/// What takes nothing of the budget.
+struct Exempt
+{
+    std::vector<Prefix> networks; ///< that are reached without the managed link
+    bool announcements;            ///< an allocator is on this host, too
+};
+
+/// Lines for `tc -batch`: an HTB with one class, and two below it.
 ///
-/// - ARP, the networks on the link, and what no router forwards do not take the budget, nor do the middleware's own messages.
-///   They go to HTB's direct queue, which it serves first.
-/// - All else is in the class, also protocols that nobody thought of.
-std::string StartOfShaping(const ShapedInterface& interface, Rate budget, bool sendsAnnouncements);
-/// Gives the class another rate. What waits in its queue stays there.
+/// - ARP and what no router forwards do not take the budget, nor do the middleware's own messages and what is `exempt`. They go to
+///   HTB's direct queue, which it serves first.
+/// - Telephony, by its DSCP (EF, RFC 3246; VOICE-ADMIT, RFC 5865), goes before all else, and has seven eighths of the budget if it
+///   wants them.
+/// - All else is in the other class, also protocols that nobody thought of.
+std::string StartOfShaping(const ShapedInterface& interface, Rate budget, const Exempt& exempt);
+/// Gives the classes other rates. What waits in their queues stays there.
 std::string ChangeOfShaping(const ShapedInterface& interface, Rate budget);
 std::string EndOfShaping(const std::string& interface);
 

@@ -34,6 +34,8 @@ TEST(DaemonConfiguration, ReadsPartsAndPaths)
     EXPECT_EQ(read.state, "/run/state.json");
     EXPECT_EQ(read.control, "/run/c2ml.socket");
     EXPECT_FALSE(ReadDaemonConfiguration({{"management", {MEMBER}}, {"state", "/s"}, {"control", nullptr}}).control);
+    EXPECT_FALSE(read.journal);
+    EXPECT_EQ(ReadDaemonConfiguration({{"management", {MEMBER}}, {"state", "/s"}, {"journal", "/j"}}).journal, "/j");
 }
 
 TEST(DaemonConfiguration, SaysWhatIsWrong)
@@ -46,6 +48,8 @@ TEST(DaemonConfiguration, SaysWhatIsWrong)
     EXPECT_EQ(RefusalOf({{"management", {MEMBER}}}), "state is missing or no text: give the path of a file");
     EXPECT_EQ(RefusalOf({{"management", {MEMBER}}, {"state", "/s"}, {"control", 7}}),
               "control is missing or no text: give the path of a file");
+    EXPECT_EQ(RefusalOf({{"management", {MEMBER}}, {"state", "/s"}, {"journal", ""}}),
+              "journal is missing or no text: give the path of a file");
     EXPECT_EQ(RefusalOf({{"management", Json::array()}, {"state", "/s"}}),
               "management is an empty list: give an object for each part of this host");
     EXPECT_EQ(RefusalOf({{"management", {MEMBER}}, {"state", "/s"}, {"status", "/t"}}),

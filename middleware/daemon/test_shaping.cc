@@ -16,16 +16,25 @@ using Json = nlohmann::json;
 namespace
 {
 
-const ShapedInterface ETH0{.name = "eth0", .mtu = 1500, .onLink = {"10.0.0.2/24", "2001:db8::2/64"}};
+const ShapedInterface ETH0{.name = "eth0", .mtu = 1500};
+/// 10.0.0.0/24 and 2001:db8::/64.
+const std::vector<Prefix> BESIDE{{.first = Ipv4Address(0x0a000000, 0).host, .length = 96 + 24},
+                                  {.first = {0x20, 0x01, 0x0d, 0xb8}, .length = 64}};
 
 } // namespace
 
-TEST(Shaping, PutsWhatLeavesByAGatewayInOneClass)
+TEST(Shaping, PutsWhatMayCrossTheLinkInOneClassAndTelephonyFirst)
 {
-    EXPECT_EQ(StartOfShaping(ETH0, 2'000'000, false),
+    const std::string share = "quantum 1518 prio ";
+    EXPECT_EQ(StartOfShaping(ETH0, 2'000'000, {.networks = BESIDE, .announcements = false}),
               "qdisc add dev eth0 root handle 25ab: htb default 10 direct_qlen 1000\n"
-              "class add dev eth0 parent 25ab: classid 25ab:10 htb rate 2000000bit ceil 2000000bit burst 1518 cburst 1518 "
+              "class add dev eth0 parent 25ab: classid 25ab:1 htb rate 2000000bit ceil 2000000bit burst 1518 cburst 1518 "
               "quantum 1518\n"
+              "class add dev eth0 parent 25ab:1 classid 25ab:20 htb rate 1750000bit ceil 2000000bit burst 1518 cburst 1518 " +
+                  share + "0\n"
+              "qdisc add dev eth0 parent 25ab:20 handle 25ad: tbf rate 1tbit burst 1518 limit 62500\n"
+              "class add dev eth0 parent 25ab:1 classid 25ab:10 htb rate 250000bit ceil 2000000bit burst 1518 cburst 1518 " +
+                  share + "1\n"
               "qdisc add dev eth0 parent 25ab:10 handle 25ac: tbf rate 1tbit burst 1518 limit 62500\n"
               "filter add dev eth0 parent 25ab: protocol arp prio 1 u32 match u32 0 0 classid 25ab:0\n"
               "filter add dev eth0 parent 25ab: protocol ip prio 2 u32 match ip protocol 17 0xff match ip sport 25523 0xffff "
@@ -36,15 +45,24 @@ TEST(Shaping, PutsWhatLeavesByAGatewayInOneClass)
               "filter add dev eth0 parent 25ab: protocol ip prio 2 u32 match ip dst 255.255.255.255/32 classid 25ab:0\n"
               "filter add dev eth0 parent 25ab: protocol ipv6 prio 3 u32 match ip6 dst fe80::/10 classid 25ab:0\n"
               "filter add dev eth0 parent 25ab: protocol ipv6 prio 3 u32 match ip6 dst ff02::/16 classid 25ab:0\n"
-              "filter add dev eth0 parent 25ab: protocol ip prio 2 u32 match ip dst 10.0.0.2/24 classid 25ab:0\n"
-              "filter add dev eth0 parent 25ab: protocol ipv6 prio 3 u32 match ip6 dst 2001:db8::2/64 classid 25ab:0\n");
+              "filter add dev eth0 parent 25ab: protocol ip prio 2 u32 match ip dst 10.0.0.0/24 classid 25ab:0\n"
+              "filter add dev eth0 parent 25ab: protocol ipv6 prio 3 u32 match ip6 dst 2001:db8::/64 classid 25ab:0\n"
+              "filter add dev eth0 parent 25ab: protocol ip prio 4 u32 match ip dsfield 0xb8 0xfc classid 25ab:20\n"
+              "filter add dev eth0 parent 25ab: protocol ipv6 prio 5 u32 match ip6 priority 0xb8 0xfc classid 25ab:20\n"
+              "filter add dev eth0 parent 25ab: protocol ip prio 4 u32 match ip dsfield 0xb0 0xfc classid 25ab:20\n"
+              "filter add dev eth0 parent 25ab: protocol ipv6 prio 5 u32 match ip6 priority 0xb0 0xfc classid 25ab:20\n");
 }
 
 TEST(Shaping, ChangesTheRateInPlace)
 {
     EXPECT_EQ(ChangeOfShaping(ETH0, 100'000'000),
-              "class change dev eth0 parent 25ab: classid 25ab:10 htb rate 100000000bit ceil 100000000bit burst 62500 "
+              "class change dev eth0 parent 25ab: classid 25ab:1 htb rate 100000000bit ceil 100000000bit burst 62500 "
               "cburst 62500 quantum 1518\n"
+              "class change dev eth0 parent 25ab:1 classid 25ab:20 htb rate 87500000bit ceil 100000000bit burst 62500 "
+              "cburst 62500 quantum 1518 prio 0\n"
+              "qdisc change dev eth0 parent 25ab:20 handle 25ad: tbf rate 1tbit burst 1518 limit 3125000\n"
+              "class change dev eth0 parent 25ab:1 classid 25ab:10 htb rate 12500000bit ceil 100000000bit burst 62500 "
+              "cburst 62500 quantum 1518 prio 1\n"
               "qdisc change dev eth0 parent 25ab:10 handle 25ac: tbf rate 1tbit burst 1518 limit 3125000\n")
         << "5 ms and 250 ms of 100 Mbit/s";
 }
@@ -54,7 +72,7 @@ TEST(Shaping, SendsNothingWhereTheKernelWouldSendMoreThanTheBudget)
 {
     const auto limitOf = [](Rate budget) {
         const auto lines = ChangeOfShaping(ETH0, budget);
-        return lines.substr(lines.find(" limit "));
+        return lines.substr(lines.rfind(" limit "));
     };
     EXPECT_EQ(limitOf(0), " limit 1\n") << "bytes, in which no frame has room";
     EXPECT_EQ(limitOf(202), " limit 1\n");
@@ -82,16 +100,13 @@ TEST(Shaping, FindsWhatAKilledRunLeft)
     EXPECT_EQ(ShapedInterfaces(queues), std::vector<std::string>{"eth0"});
 }
 
-TEST(Shaping, FindsTheInterfaceAndItsNetworks)
+TEST(Shaping, FindsTheInterface)
 {
     EXPECT_EQ(InterfaceOf(Json::parse(R"([{"dst": "10.1.0.1", "gateway": "10.0.0.1", "dev": "eth0"}])")), "eth0");
     EXPECT_THROW(InterfaceOf(Json::parse(R"([{"type": "local", "dst": "10.0.0.1", "dev": "lo"}])")), std::runtime_error);
-    const auto shaped = ShapedInterfaceOf(Json::parse(R"([{"ifname": "ppp0", "mtu": 1492, "addr_info": [
-        {"family": "inet", "local": "10.0.0.2", "address": "10.9.0.1", "prefixlen": 32},
-        {"family": "inet6", "local": "2001:db8::2", "prefixlen": 64}]}])"));
+    const auto shaped = ShapedInterfaceOf(Json::parse(R"([{"ifname": "ppp0", "mtu": 1492}])"));
     EXPECT_EQ(shaped.name, "ppp0");
     EXPECT_EQ(shaped.mtu, 1492U);
-    EXPECT_EQ(shaped.onLink, (std::vector<std::string>{"10.9.0.1/32", "2001:db8::2/64"}));
 }
 
 /// `#` begins a comment: "qdisc add dev eth0#1 root" would be about eth0.
@@ -99,8 +114,8 @@ TEST(Shaping, RefusesNamesThatTcReadsInItsOwnWay)
 {
     for (const auto* name : {"eth0#1", "a\"b", "a'b", "a\\b"})
     {
-        const Json addresses{{{"ifname", name}, {"mtu", 1500}, {"addr_info", Json::array()}}};
-        EXPECT_THROW(ShapedInterfaceOf(addresses), std::runtime_error) << name;
+        const Json links{{{"ifname", name}, {"mtu", 1500}}};
+        EXPECT_THROW(ShapedInterfaceOf(links), std::runtime_error) << name;
     }
 }
 

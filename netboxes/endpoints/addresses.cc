@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -73,6 +74,19 @@ Prefix ReadPrefix(const std::string& text, const std::string& place)
                                     (prefix.address.isIpv6 ? "fd00::1/64" : "10.0.0.1/24"));
     }
     return prefix;
+}
+
+middleware::HostAddress HostAddressOf(const IpAddress& address)
+{
+    return address.isIpv6 ? address.bytes : middleware::Ipv4Address(address.Ipv4().Get(), 0).host;
+}
+
+IpAddress IpAddressOf(const middleware::HostAddress& address)
+{
+    IpAddress made;
+    made.isIpv6 = !middleware::IsIpv4(address);
+    std::copy(address.begin() + (made.isIpv6 ? 0 : middleware::IPV4_MAPPED_BITS / 8), address.end(), made.bytes.begin());
+    return made;
 }
 
 } // namespace netboxit

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../../middleware/address.h"
 #include "../engine/headers.h"
 
 #include "ns3/address.h"
@@ -39,5 +40,9 @@ struct Prefix
 IpAddress ReadAddress(const std::string& text, const std::string& place);
 /// As "10.0.0.1/24" or "fd00::1/64".
 Prefix ReadPrefix(const std::string& text, const std::string& place);
+
+/// A host's address in the middleware's words, and in ours.
+middleware::HostAddress HostAddressOf(const IpAddress& address);
+IpAddress IpAddressOf(const middleware::HostAddress& address);
 
 } // namespace netboxit

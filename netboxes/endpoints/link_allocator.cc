@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "link_allocator.h"
 
+#include "../../middleware/announced.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -75,9 +77,9 @@ void LinkAllocator::Settle()
     }
     if (const auto& terms = m_allocator->Announced(); std::exchange(m_epoch, terms.epoch) != terms.epoch)
     {
-        Json details{{"host", m_host}, {"link", m_name}, {"share_bps", terms.share}};
-        details.update({{"members", terms.members}, {"good", terms.good}});
-        m_announcements.Announce("share", std::nullopt, details);
+        auto [name, details] = middleware::AnnouncedOf(terms);
+        details.update({{"host", m_host}, {"link", m_name}});
+        m_announcements.Announce(name, std::nullopt, details);
     }
     if (const auto due = m_allocator->Due(); due != middleware::NEVER)
     {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "link_member.h"
 
+#include "../../middleware/announced.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -13,11 +15,6 @@ namespace
 std::int64_t Now()
 {
     return ns3::Simulator::Now().GetNanoSeconds();
-}
-
-const char* NameOf(middleware::Reason reason)
-{
-    return reason == middleware::Reason::Full ? "full" : "per_host";
 }
 
 } // namespace
@@ -80,7 +77,11 @@ void LinkMember::Begin()
 
 void LinkMember::FollowConnections()
 {
-    if (m_host.Budgets()->IsUsed(Device()))
+    if (std::exchange(m_isUsed, m_host.Budgets()->IsUsed(Way())) == m_isUsed)
+    {
+        return;
+    }
+    if (m_isUsed)
     {
         m_member->Join(Now());
     }
@@ -119,6 +120,11 @@ ns3::Ptr<ns3::NetDevice> LinkMember::Device() const
     return m_part.interface ? m_host.DeviceNamed(*m_part.interface) : m_host.DeviceTowards(m_allocator);
 }
 
+SendingBudgets::Way LinkMember::Way() const
+{
+    return {.device = Device(), .beside = m_part.beside};
+}
+
 void LinkMember::Settle()
 {
     for (const auto& datagram : m_member->TakeDatagrams())
@@ -134,7 +140,7 @@ void LinkMember::Settle()
     }
     if (m_part.enforcement == middleware::Enforcement::Window)
     {
-        m_host.Budgets()->Set(m_name, Device(), m_member->Budget());
+        m_host.Budgets()->Set(m_name, Way(), m_member->Budget());
     }
     if (const auto due = m_member->Due(); due != middleware::NEVER)
     {
@@ -151,37 +157,9 @@ void LinkMember::Settle()
 
 void LinkMember::Tell(const middleware::Member::Event& event)
 {
-    using Kind = middleware::Member::Event::Kind;
-    Json details{{"host", m_host.Name()}, {"link", m_name}};
-    switch (event.kind)
-    {
-    case Kind::BudgetChanged:
-        details["budget_bps"] = event.budget ? Json(*event.budget) : Json();
-        m_announcements.Announce("budget", std::nullopt, details);
-        break;
-    case Kind::Joined:
-        m_announcements.Announce("lease", std::nullopt, details);
-        break;
-    case Kind::Refused:
-        details["reason"] = event.reason ? Json(NameOf(*event.reason)) : Json();
-        m_announcements.Announce("lease_refused", std::nullopt, details);
-        break;
-    case Kind::LeaseLost:
-        m_announcements.Announce("lease_lost", std::nullopt, details);
-        break;
-    case Kind::Unreachable:
-        m_announcements.Announce("allocator_unreachable", std::nullopt, details);
-        break;
-    case Kind::Reachable:
-        m_announcements.Announce("allocator_reachable", std::nullopt, details);
-        break;
-    case Kind::OtherAllocator:
-        m_announcements.Announce("other_allocator", std::nullopt, details);
-        break;
-    case Kind::Left:
-        m_announcements.Announce("left", std::nullopt, details);
-        break;
-    }
+    auto [name, details] = middleware::AnnouncedOf(event);
+    details.update({{"host", m_host.Name()}, {"link", m_name}});
+    m_announcements.Announce(name, std::nullopt, details);
 }
 
 Json LinkMember::Read() const

@@ -51,6 +51,7 @@ class LinkMember
     void FollowConnections();
     /// By which packets to the link leave; none without a route.
     ns3::Ptr<ns3::NetDevice> Device() const;
+    SendingBudgets::Way Way() const;
     /// After each call to the member: what it has to say, what applies now, and when it is next to be called.
     void Settle();
     void Tell(const middleware::Member::Event& event);
@@ -64,6 +65,7 @@ class LinkMember
     Announcements& m_announcements;
     middleware::Member::Random m_random;
     std::optional<middleware::Member> m_member; ///< nothing before the network's time
+    bool m_isUsed{false};                       ///< a connection of the host sends over the link
     Timer m_due;
 };
 

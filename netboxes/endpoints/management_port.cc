@@ -17,8 +17,6 @@ namespace
 
 /// DSCP CS6, of routing and other network control (RFC 4594, section 3.1): a full queue should not hold up what empties it.
 constexpr std::uint8_t NETWORK_CONTROL = 48 << 2;
-/// RFC 4291, section 2.5.5.2: an IPv4 address as an IPv6 one.
-constexpr std::array<std::uint8_t, 12> IPV4_MAPPED{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 middleware::Address AddressOf(const ns3::Address& address)
 {
@@ -34,19 +32,6 @@ middleware::Address AddressOf(const ns3::Address& address)
 }
 
 } // namespace
-
-middleware::HostAddress HostAddressOf(const IpAddress& address)
-{
-    return address.isIpv6 ? address.bytes : middleware::Ipv4Address(address.Ipv4().Get(), 0).host;
-}
-
-IpAddress IpAddressOf(const middleware::HostAddress& address)
-{
-    IpAddress made;
-    made.isIpv6 = !std::ranges::equal(std::span(address).first<IPV4_MAPPED.size()>(), IPV4_MAPPED);
-    std::ranges::copy(std::span(address).subspan(made.isIpv6 ? 0 : IPV4_MAPPED.size()), made.bytes.begin());
-    return made;
-}
 
 ManagementPort::ManagementPort(Host& host, std::uint16_t port, Take take) : m_take(std::move(take))
 {

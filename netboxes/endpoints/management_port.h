@@ -37,8 +37,4 @@ class ManagementPort
     std::map<middleware::HostAddress, ns3::Ptr<ns3::Socket>> m_sockets; ///< by address
 };
 
-/// A host's address in the middleware's words, and in ours.
-middleware::HostAddress HostAddressOf(const IpAddress& address);
-IpAddress IpAddressOf(const middleware::HostAddress& address);
-
 } // namespace netboxit

@@ -333,7 +333,7 @@ class Part(BaseModel):
     #: What only one of the roles can be told.
     KEYS: ClassVar = {
         "allocator": {"equations", "recovers"},
-        "member": {"allocator", "interface", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
+        "member": {"allocator", "interface", "beside", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
     }
 
     link: str = Field(min_length=1, description="Name of the link, in statistics and journal.")
@@ -355,6 +355,9 @@ class Part(BaseModel):
     allocator: IpText | None = Field(None, description="Member: address of the allocator's host.")
     interface: Name | None = Field(
         None, description="Member: the station by which packets to the link leave. Default: that to the allocator."
+    )
+    beside: tuple[NetworkText, ...] = Field(
+        (), description="Member: networks that are reached without the link; what is sent there takes nothing of the budget."
     )
     threshold: float = Field(0.2, ge=0.0, le=1.0, description="Member, dybra: a change of the access by less is not reported.")
     enforce: bool = Field(True, description="Member: its TCP keeps to the budget. false: the budget is told only.")

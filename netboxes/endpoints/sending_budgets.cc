@@ -7,6 +7,23 @@
 namespace netboxit
 {
 
+namespace
+{
+
+/// Whether what leaves by the way's interface for `peer` does reach the link.
+bool Reaches(const SendingBudgets::Way& way, const middleware::HostAddress& peer)
+{
+    return std::ranges::none_of(way.beside, [&](const middleware::Prefix& network) { return network.Contains(peer); });
+}
+
+template <typename Connections>
+std::ptrdiff_t CountOf(const SendingBudgets::Way& way, const Connections& connections)
+{
+    return std::ranges::count_if(connections, [&](const auto& connection) { return Reaches(way, connection.peer); });
+}
+
+} // namespace
+
 SendingBudgets::Place::Place(std::shared_ptr<SendingBudgets> budgets) : m_budgets(std::move(budgets))
 {
 }
@@ -20,27 +37,26 @@ SendingBudgets::Place::~Place()
     End();
 }
 
-void SendingBudgets::Place::Begin(Sender& sender, const ns3::Ptr<ns3::NetDevice>& device)
+void SendingBudgets::Place::Begin(Sender& sender, const ns3::Ptr<ns3::NetDevice>& device, const middleware::HostAddress& peer)
 {
     m_sender = &sender;
     m_device = device;
-    m_budgets->m_senders[device].push_back(&sender);
-    m_budgets->Changed(device, 1);
+    m_budgets->m_connections[device].push_back({&sender, peer});
+    m_budgets->Changed(device);
 }
 
 void SendingBudgets::Place::End()
 {
     if (const auto* const sender = std::exchange(m_sender, nullptr))
     {
-        std::erase(m_budgets->m_senders[m_device], sender);
-        m_budgets->Changed(m_device, 0);
+        std::erase_if(m_budgets->m_connections[m_device], [&](const Connection& of) { return of.sender == sender; });
+        m_budgets->Changed(m_device);
     }
 }
 
-bool SendingBudgets::IsUsed(const ns3::Ptr<ns3::NetDevice>& device) const
+bool SendingBudgets::IsUsed(const Way& way) const
 {
-    const auto found = m_senders.find(device);
-    return found != m_senders.end() && !found->second.empty();
+    return CountOf(way, By(way.device)) > 0;
 }
 
 void SendingBudgets::Watch(const std::string& link, std::function<void()> changed)
@@ -48,50 +64,58 @@ void SendingBudgets::Watch(const std::string& link, std::function<void()> change
     m_watchers[link] = std::move(changed);
 }
 
-/// `few`: so many senders are there when the first one has come, or the last one has gone.
-void SendingBudgets::Changed(const ns3::Ptr<ns3::NetDevice>& device, std::size_t few) const
+void SendingBudgets::Changed(const ns3::Ptr<ns3::NetDevice>& device) const
 {
     Tell(device);
-    if (m_senders.at(device).size() == few)
+    for (const auto& [link, changed] : m_watchers)
     {
-        for (const auto& [link, changed] : m_watchers)
+        if (changed)
         {
-            if (changed)
-            {
-                changed();
-            }
+            changed();
         }
     }
 }
 
-void SendingBudgets::Set(const std::string& link, const ns3::Ptr<ns3::NetDevice>& device, std::optional<middleware::Rate> budget)
+void SendingBudgets::Set(const std::string& link, const Way& way, std::optional<middleware::Rate> budget)
 {
-    const auto before = std::exchange(m_budgets[link], {device, budget});
-    if (before.device && before.device != device)
+    const auto before = std::exchange(m_budgets[link], {way, budget});
+    if (before.way.device && before.way.device != way.device)
     {
-        Tell(before.device);
+        Tell(before.way.device);
     }
-    Tell(device);
+    Tell(way.device);
+}
+
+const SendingBudgets::Connections& SendingBudgets::By(const ns3::Ptr<ns3::NetDevice>& device) const
+{
+    static const Connections NONE;
+    const auto found = m_connections.find(device);
+    return found == m_connections.end() ? NONE : found->second;
 }
 
 void SendingBudgets::Tell(const ns3::Ptr<ns3::NetDevice>& device) const
 {
-    if (!IsUsed(device))
-    {
-        return;
-    }
-    std::optional<middleware::Rate> least;
+    const auto& connections = By(device);
+    std::vector<std::pair<const Way*, middleware::Rate>> shares;
     for (const auto& [link, budget] : m_budgets)
     {
-        if (budget.device == device && budget.rate)
+        const auto count = budget.way.device == device && budget.rate ? CountOf(budget.way, connections) : 0;
+        if (count > 0)
         {
-            least = std::min(least.value_or(*budget.rate), *budget.rate);
+            shares.emplace_back(&budget.way, *budget.rate / count);
         }
     }
-    const auto& senders = m_senders.at(device);
-    for (auto* const sender : senders)
+    for (const auto& [sender, peer] : connections)
     {
-        sender->UseShare(least ? std::optional(*least / static_cast<middleware::Rate>(senders.size())) : std::nullopt);
+        std::optional<middleware::Rate> least;
+        for (const auto& [way, share] : shares)
+        {
+            if (Reaches(*way, peer))
+            {
+                least = std::min(least.value_or(share), share);
+            }
+        }
+        sender->UseShare(least);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../../middleware/address.h"
 #include "../../middleware/rate.h"
 
 #include "ns3/net-device.h"
@@ -16,11 +17,18 @@ namespace netboxit
 {
 
 /// The budgets that a host has on managed links, split evenly among its TCP connections, as a client of C2ML may do (C. A. Grazia,
-/// dissertation, section 2.2.3). A link's budget is of all connections that send by the interface that leads to the link. Where two
-/// links are behind one interface the smaller budget holds.
+/// dissertation, section 2.2.3). A link's budget is of all connections that send by the way to it. Where two links are on the way
+/// of a connection the smaller share holds.
 class SendingBudgets
 {
   public:
+    /// Which connections send over a link.
+    struct Way
+    {
+        ns3::Ptr<ns3::NetDevice> device;          ///< by which their packets leave
+        std::vector<middleware::Prefix> beside{}; ///< where they lead that do not reach the link
+    };
+
     /// A connection that keeps to its share.
     class Sender
     {
@@ -46,7 +54,7 @@ class SendingBudgets
         }
 
         /// `device`: by which the connection's packets leave.
-        void Begin(Sender& sender, const ns3::Ptr<ns3::NetDevice>& device);
+        void Begin(Sender& sender, const ns3::Ptr<ns3::NetDevice>& device, const middleware::HostAddress& peer);
         void End();
 
       private:
@@ -55,27 +63,34 @@ class SendingBudgets
         Sender* m_sender{nullptr};
     };
 
-    /// What the host may send on this link, whose packets leave by `device`; nothing: as much as it wants.
-    void Set(const std::string& link, const ns3::Ptr<ns3::NetDevice>& device, std::optional<middleware::Rate> budget);
+    /// What the host may send on this link; nothing: as much as it wants.
+    void Set(const std::string& link, const Way& way, std::optional<middleware::Rate> budget);
 
-    /// Whether a connection sends by this interface.
-    bool IsUsed(const ns3::Ptr<ns3::NetDevice>& device) const;
-    /// Calls `changed` whenever a first connection begins to send by an interface, or the last one ends; nothing: calls nobody.
+    /// Whether a connection sends this way.
+    bool IsUsed(const Way& way) const;
+    /// Calls `changed` whenever a connection begins to send, or ends; nothing: calls nobody.
     void Watch(const std::string& link, std::function<void()> changed);
 
   private:
     struct Budget
     {
-        ns3::Ptr<ns3::NetDevice> device;
+        Way way;
         std::optional<middleware::Rate> rate;
     };
+    struct Connection
+    {
+        Sender* sender;
+        middleware::HostAddress peer;
+    };
+    using Connections = std::vector<Connection>;
 
+    const Connections& By(const ns3::Ptr<ns3::NetDevice>& device) const;
     void Tell(const ns3::Ptr<ns3::NetDevice>& device) const;
-    void Changed(const ns3::Ptr<ns3::NetDevice>& device, std::size_t few) const;
+    void Changed(const ns3::Ptr<ns3::NetDevice>& device) const;
 
     std::map<std::string, Budget> m_budgets;                 ///< by link
     std::map<std::string, std::function<void()>> m_watchers; ///< the same
-    std::map<ns3::Ptr<ns3::NetDevice>, std::vector<Sender*>> m_senders;
+    std::map<ns3::Ptr<ns3::NetDevice>, Connections> m_connections;
 };
 
 } // namespace netboxit

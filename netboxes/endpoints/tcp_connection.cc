@@ -437,7 +437,7 @@ void TcpConnection::BeginSending()
     m_isIpv6 ? m_endPoint6->GetPeerAddress().GetBytes(peer.bytes.data())
              : m_endPoint->GetPeerAddress().Serialize(peer.bytes.data());
     m_state.ConnectWithoutContext(ns3::MakeCallback(&TcpConnection::StateChanged, this));
-    m_place.Begin(*this, DeviceTowards(m_node, peer));
+    m_place.Begin(*this, DeviceTowards(m_node, peer), HostAddressOf(peer));
 }
 
 void TcpConnection::StateChanged(TcpStates_t, TcpStates_t state)

@@ -30,6 +30,7 @@ LENGTHS = {4: 16, 6: 48}
 GATEWAY = 250
 #: Of what a share is measured: windows are whole segments, and a round trip has the time that a frame is sent.
 TOLERANCE = 0.05
+FAST = {"rate": f"{10 * RATE:.0f} bit/s"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Group:
     flows: Sequence[Mapping[str, Any]] = ()
     #: What a member is told besides; None: they are no members.
     member: Mapping[str, Any] | None = field(default_factory=dict)
+    line: Mapping[str, Any] = field(default_factory=dict)
     #: Live changes of the line and of the hosts.
     line_events: Sequence[Change] = ()
     events: Sequence[Change] = ()
@@ -48,6 +50,11 @@ class Group:
 def bulk(variant: str, until_s: float, tcp: Mapping[str, Any] = {}, **keys: Any) -> dict[str, Any]:
     own = {"variant": variant, "mss": DATA + 12, **tcp}
     return {"application": "bulk", "role": "sender", "name": "load", "port": 5001, "until": f"{until_s} s", "tcp": own, **keys}
+
+
+#: A connection to the gateway itself, of 20 segments on their way at most: it has most of such a line, and fills no queue.
+NEAR = {**bulk("reno-1999", 30.0), "name": "near", "destination": f"10.1.0.{GATEWAY}", "port": 5002}
+TAKES_NEAR = {"host": "gateway", "name": "near", "application": "bulk", "role": "receiver", "port": 5002, "tcp": NEAR["tcp"]}
 
 
 def shared(
@@ -61,6 +68,7 @@ def shared(
     rate: float = RATE,
     delay_s: float = DELAY_S,
     loss: float = 0.0,
+    gateway_flows: Sequence[Mapping[str, Any]] = (),
     gateway_events: Sequence[Change] = (),
     link_events: Sequence[Change] = (),
 ) -> dict[str, Emulation]:
@@ -75,7 +83,7 @@ def shared(
         name: {"host": "gateway", "addresses": f"{network}{GATEWAY}/{LENGTHS[version]}", "forwarding": True}
         for name, network in networks.items()
     }
-    gateway = {"stations": stations, **({} if far_allocator else divides("gateway"))}
+    gateway = {"stations": stations, "flows": list(gateway_flows), **({} if far_allocator else divides("gateway"))}
     server = {
         "stations": {"eth": {"addresses": f"{networks['sat']}2/{LENGTHS[version]}", "gateway": f"{networks['sat']}{GATEWAY}"}},
         "flows": [
@@ -101,7 +109,7 @@ def shared(
             "management": [] if group.member is None else [{**member, **group.member}],
         }
         boxes[name] = netbox(crowd, group.events)
-        boxes[f"{name}-line"] = line({}, group.line_events)
+        boxes[f"{name}-line"] = line(group.line, group.line_events)
         wires += [((name, name), (f"{name}-line", "x")), ((f"{name}-line", "y"), ("gateway", name))]
     return emulate_network(boxes, wires, duration_s + 0.5, interval_s=1.0)
 
@@ -310,6 +318,27 @@ def test_connections_of_a_host_share_its_budget_while_they_are_there() -> None:
     [took] = ran["crowd"].statistics["segment"]["flows"][1]["connections"]
     assert took["completed_s"] is not None
     assert rates(ran["crowd"], 28, 60)[0] == pytest.approx(RATE, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize(("beside", "of_link"), [((), RATE / 2), (("10.1.0.0/16",), RATE)])
+def test_what_is_sent_beside_the_link_takes_nothing_of_its_budget(beside: Sequence[str], of_link: float) -> None:
+    """A second connection, by a line of ten times the link's rate."""
+    ran = shared(
+        {"crowd": Group(1, [bulk("cubic", 30.0), NEAR], {"beside": beside}, line=FAST)}, 30.0, gateway_flows=[TAKES_NEAR]
+    )
+    [far, own] = rates(ran["crowd"], 10, 30)
+    assert far == pytest.approx(of_link, rel=TOLERANCE)
+    # Two segments at least are on their way (Eq 2.2), which is much on such a short one.
+    assert own > 5 * RATE or not beside
+    assert queue(ran)[1] == 0
+
+
+def test_a_member_that_sends_beside_the_link_only_does_not_join() -> None:
+    member = {"beside": ["10.1.0.0/16"], "while_sending": True}
+    ran = shared(
+        {"crowd": Group(1, [NEAR], member, line=FAST), "other": Group(1, [bulk("cubic", 10.0)])}, 12.0, gateway_flows=[TAKES_NEAR]
+    )
+    assert (budgets(ran["crowd"]), budgets(ran["other"])) == ([None], [round(RATE)])
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

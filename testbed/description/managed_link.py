@@ -38,6 +38,11 @@ class ManagedLink(Section):
         description="The hosts that send over the link, each with one budget.",
     )
     rate: _Rate = Field(description="What is divided, counted as IP packets.")
+    of: Name | None = Field(
+        None,
+        description="The netbox whose rate it is: what members send to places that they reach without it takes nothing of their "
+        "budgets. Default: all takes that leaves by the interface towards the gateway.",
+    )
     kind: Literal["unweighted", "dybra"] = Field(
         "unweighted",
         description="unweighted: equal budgets. dybra: what members with a slow access cannot use goes to the others.",

@@ -68,13 +68,33 @@ def test_their_program_runs_beside_their_users_and_only_members_may_change_queue
     assert "net_admin" not in planned["hub"].capabilities
 
 
-def test_traffic_that_a_labs_shaper_lets_pass_is_told(tmp_path: Path) -> None:
-    """That within the network of a member; what crosses a router is held."""
-    traffic = "centre: hub\ntraffic:\n  {name}: {{{{application: bulk, from: fr1, to: {to}, duration: 5 s}}}}\n"
-    for to, count in (("fr2", 2), ("hub", 0)):
-        (file := tmp_path / "shared.yaml").write_text((TEXT + traffic.format(name="maps", to=to)).format(link=LINK, second=""))
+def test_what_members_reach_without_the_links_netbox_takes_nothing_of_their_budgets(tmp_path: Path) -> None:
+    text = TEXT.replace("[meoc.far, hub]", "[meoc.far, sky.a], [sky.b, hub]")
+    sky = "  sky: {{technology: link, stations: {{a: {{}}, b: {{}}}}}}\nwires:"
+    for key, expected in (("", []), (", of: sky", ["10.0.1.0/24", "10.0.2.254/32"])):
+        (file := tmp_path / "shared.yaml").write_text(text.replace("wires:", sky).format(link=LINK + key, second=""))
         plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
-        assert sum("does not hold" in note for note in plan.notes) == count, plan.notes
+        (part,) = management.parts(plan.node("fr1"))
+        assert part.get("beside") == expected
+        assert management.in_virtual_time(plan.node("fr1"))[0]["beside"] == expected
+
+
+def test_in_one_network_what_crosses_the_links_netbox_is_held(tmp_path: Path) -> None:
+    (file := tmp_path / "flat.yaml").write_text("""\
+name: flat
+hosts:
+  fr1: {address: 10.0.1.1/24}
+  fr2: {address: 10.0.1.2/24}
+  hub: {address: 10.0.1.3/24}
+netboxes:
+  lan: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}
+  sky: {technology: link, stations: {a: {}, b: {}}}
+wires: [[fr1, lan.x], [fr2, lan.y], [lan.z, sky.a], [sky.b, hub]]
+management:
+  sat: {gateway: hub, members: [fr1, fr2], rate: 2 Mbit/s, of: sky}
+""")
+    plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+    assert management.parts(plan.node("fr1"))[0].get("beside") == ["10.0.1.1/32", "10.0.1.2/32"]
 
 
 def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
@@ -102,6 +122,15 @@ def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
         load(file)
 
 
+def test_a_netbox_that_members_do_not_cross_is_refused(tmp_path: Path) -> None:
+    island = "  isle: {{technology: link, stations: {{a: {{}}, b: {{}}}}}}\nwires: [[one, isle.a], [two, isle.b], "
+    hosts = "hosts:\n  one: {{address: 10.0.3.1/24}}\n  two: {{address: 10.0.3.2/24}}\n"
+    text = TEXT.replace("wires: [", island).replace("hosts:\n", hosts)
+    (file := tmp_path / "shared.yaml").write_text(text.format(link=f"{LINK}, of: isle", second=""))
+    with pytest.raises(BadTopology, match="fr1 reaches nothing by way of isle"):
+        load(file)
+
+
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -117,6 +146,7 @@ def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
             f"{LINK}, kind: dybra, access: {{fr2: netbox}}",
             "no netbox at fr2 tells what its link is like; add telemetry: true to lan",
         ),
+        (f"{LINK}, of: hub", 'there is no netbox "hub"; use lan'),
         (f"{LINK}, unruly: [fr1, fr3]", "fr3 is no member"),
         (f"{LINK}, key: '{'0' * 32}'", "32 hexadecimal digits"),
         (f"{LINK}, key: secret", "32 hexadecimal digits"),

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations, pairwise, permutations
+from math import inf
 from typing import Literal, Self, TypeVar, cast
 
 from contracts.addresses import Address, Interface
@@ -261,6 +262,12 @@ class Wiring:
         """The wires of a shortest path from node to node, each as the end that frames leave by and the one they enter by."""
         wires = {(leaving.node, entering.node): (leaving, entering) for leaving, entering in reversed([*both_ways(self.wires)])}
         return [wires[step] for step in pairwise(path_to(goal, self._reached(start)))]
+
+    def beside(self, node: str, start: str) -> set[str]:
+        """The nodes to which a way from `start` without `node` is shorter than each way through it."""
+        others = replace(self, wires=[wire for wire in self.wires if node not in (end.node for end in wire)])
+        first, then = self.distances(start).get(node, inf), self.distances(node)
+        return {name for name, way in others.distances(start).items() if way < first + then.get(name, inf)}
 
     def distances(self, start: str) -> dict[str, int]:
         """Wires from `start` to each node that can be reached."""

@@ -39,10 +39,12 @@ def problems(draft: Draft) -> list[Problem]:
         *_traffic_ends(draft),
         *traffic_problems(draft.traffic),
         *_managed_hosts(draft),
+        *_managed_netboxes(draft),
         *_told_by_nobody(draft, wires),
     ]
     if draft.whole and not wrong:
         wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
+        wrong += _beside_the_link(draft, wiring)
     if draft.switches:
         wrong += [*_loops(draft), *_one_way_tunnels(draft)]
     return wrong
@@ -215,6 +217,26 @@ def _managed_hosts(draft: Draft) -> Iterator[Problem]:
                 yield Problem(place, *_not_a_host(draft, host))
             elif parts.setdefault(host, link) != link:
                 yield Problem(place, f'"{host}" has a part in the management of {parts[host]} already', "name another host")
+
+
+def _managed_netboxes(draft: Draft) -> Iterator[Problem]:
+    for link, managed in draft.management.items():
+        if managed.of is not None and managed.of not in draft.netboxes:
+            yield Problem(("management", link, "of"), f'there is no netbox "{managed.of}"', nearest(managed.of, draft.netboxes))
+
+
+def _beside_the_link(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    """A member whose packets do not cross the netbox would have a budget that holds nothing."""
+    for link, managed in draft.management.items():
+        if managed.of is None:
+            continue
+        for index, member in enumerate(managed.members):
+            if wiring.beside(managed.of, member) >= wiring.distances(member).keys() - {managed.of}:
+                yield Problem(
+                    ("management", link, "members", index),
+                    f"{member} reaches nothing by way of {managed.of}, so a budget of its rate would hold nothing",
+                    f"leave {member} out, or name another netbox in `of`",
+                )
 
 
 def _told_by_nobody(draft: Draft, wires: Mapping[int, tuple[End, End]]) -> Iterator[Problem]:

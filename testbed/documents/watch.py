@@ -7,6 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from contracts.node_status import PartStatus
 from contracts.plan import NodeKind
 
 Light = Literal["green", "amber", "red"]
@@ -81,6 +82,8 @@ class NodeFigures(TypedDict):
     lost: dict[str, int]
     #: Of a netbox: copies of frames that were marked as having experienced congestion (RFC 3168).
     marked: NotRequired[int]
+    #: Of a host with parts in managed links.
+    management: NotRequired[list[PartStatus]]
     #: Of a netbox, as the keys below.
     answers: NotRequired[bool]
     light: NotRequired[Light]

@@ -12,15 +12,16 @@ from typing_extensions import TypedDict
 
 from contracts.errors import printable
 from contracts.installation import CHECKOUT
+from contracts.management import TOLD
 from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
+from contracts.run_folder import JOURNAL_FILE
 from contracts.shapes import OtherShape, parsed
 from system import node_files
 from system.rootfs import NODE_FOLDER
 from testbed.nodes.host_program import Program
 
-#: In the host's own folder: what the program is told, and its state. Its log is `c2ml.log`.
-TOLD: Final = "management.json"
+#: In the host's own folder. The program's log is `c2ml.log`.
 STATE: Final = "management-state.json"
 #: As `host_program.py` knows it.
 NAME: Final = "c2ml"
@@ -41,6 +42,8 @@ class Part(TypedDict):
     recovers: NotRequired[bool]
     allocator: NotRequired[str]
     interface: NotRequired[str | None]
+    #: IP networks that are reached without the link.
+    beside: NotRequired[list[str]]
     threshold: NotRequired[float]
     access_bps: NotRequired[int | None]
     #: Its access is as the netbox at its interface tells.
@@ -52,6 +55,7 @@ class Part(TypedDict):
 class _Told(TypedDict):
     management: list[Part]
     state: str
+    journal: str
 
 
 def program() -> Program:
@@ -61,7 +65,7 @@ def program() -> Program:
 
 def files(part: Part) -> dict[str, str]:
     """What is in the host's own folder."""
-    told: _Told = {"management": [part], "state": f"{NODE_FOLDER}/{STATE}"}
+    told: _Told = {"management": [part], "state": f"{NODE_FOLDER}/{STATE}", "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}"}
     return {TOLD: json.dumps(told, indent=1) + "\n"}
 
 

@@ -54,7 +54,8 @@ def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeF
         port_pairs = ((before.interfaces[name], port) for name, port in now.interfaces.items() if name in before.interfaces)
         if dropped := sum(counted(earlier[side], port[side]) for earlier, port in port_pairs):
             lost[side] = int(dropped)
-    return _figures(node, now.alive, ports, lost)
+    figures = _figures(node, now.alive, ports, lost)
+    return {**figures, "management": [*now.parts]} if now.parts else figures
 
 
 def _figures(node: NodePlan, alive: bool, ports: list[Port], lost: dict[str, int]) -> NodeFigures:

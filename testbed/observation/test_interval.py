@@ -7,11 +7,13 @@ import io
 import json
 from collections import deque
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
+from contracts.node_status import PartStatus
 from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from results.conftest import netbox_files
 from testbed.documents import kinds
@@ -19,7 +21,7 @@ from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import InterfaceCounters, NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.watching import WatchedLab
-from testbed.views.watch_view import picture
+from testbed.views.watch_view import nodes, picture
 from tests.documents import documents
 
 BOUNDS = (10.0, 100.0, 1000.0, 10_000.0)
@@ -167,6 +169,29 @@ def test_hosts_and_routers_have_what_the_kernel_and_click_count(plan: Plan) -> N
     assert (host["ports"][0]["in_bit_s"], host["ports"][0]["out_frames_s"]) == (12_000.0, 20.0)
     assert host["lost"] == {"no_route": 2, "receive_drops": 2, "send_drops": 1}
     assert router["lost"] == {"q.drops": 3}
+
+
+def part(role: Literal["allocator", "member"], **others: Any) -> PartStatus:
+    nothing: dict[str, Any] = dict.fromkeys(PartStatus.__annotations__)
+    return cast(PartStatus, {**nothing, "name": "sat", "role": role, **others})
+
+
+@pytest.mark.parametrize(
+    ("own", "words", "colour"),
+    [
+        (part("member", budget=450_000, reachable=True), "450 kbit/s", ""),
+        (part("member", reachable=False), "none", "yellow"),
+        (part("member", budget=450_000, reachable=True, unenforced="no HTB"), "450 kbit/s", "yellow"),
+        (part("allocator", capacity=1_800_000), "divides 1.8 Mbit/s", ""),
+    ],
+)
+def test_hosts_of_managed_links_show_their_budgets(plan: Plan, own: PartStatus, words: str, colour: str) -> None:
+    now = interval(plan, reading(0, counters()), reading(1, counters(), a=NodeReading(1, True, parts=[own])))
+    assert now["nodes"][1].get("management") == [own] and "management" not in now["nodes"][0]
+    table = nodes(now["nodes"], 200)
+    column = next(column for column in table.columns if column.header == "budget")
+    [cell] = [cell for cell in column.cells if isinstance(cell, Text) and cell.plain]
+    assert (cell.plain, "".join(str(span.style) for span in cell.spans)) == (words, colour)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80, 200])

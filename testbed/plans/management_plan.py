@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from itertools import product
+from collections import defaultdict
+from collections.abc import Iterable
+from ipaddress import IPv4Network, collapse_addresses, ip_network
+from typing import cast
 
+from contracts.addresses import Network
 from testbed.description.managed_link import ManagedLink
 from testbed.description.topology import Topology
-from testbed.description.wiring import End, Wiring, addresses_between
+from testbed.description.wiring import Draft, Wiring, addresses_between
 from testbed.nodes.management import Part
 
 
@@ -22,22 +25,26 @@ def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
             hosts = topology.hosts
             addresses = addresses_between(wiring, (member, hosts[member]), (link.gateway, hosts[link.gateway]))
             assert addresses is not None, "topology_file.load refuses members that do not reach the gateway"
-            parts[member] = _member(name, link, member, str(addresses[1]))
+            parts[member] = _member(name, link, member, str(addresses[1]), _beside(topology, wiring, link, member))
     return parts
 
 
-def not_held(topology: Topology, wiring: Wiring) -> Iterator[str]:
-    """Notes on traffic of members that a lab's shapers let pass: that to their own networks (middleware/README.md)."""
-    for link, managed in topology.management.items():
-        held = {*managed.members} - {*managed.unruly}
-        for name, traffic in topology.traffic.items():
-            for near, far in ((traffic.source, traffic.destination), (traffic.destination, traffic.source)):
-                ends = product(topology.hosts[near].ports(), topology.hosts[far].ports())
-                if near in held and any(wiring.same_segment(End(near, own), End(far, other)) for own, other in ends):
-                    yield (
-                        f"traffic {name}: {near} and {far} are in one network, so in a lab the budget of the managed link {link} "
-                        f"does not hold what {near} sends there; put a router between to have it held"
-                    )
+def _beside(topology: Topology, wiring: Wiring, link: ManagedLink, member: str) -> list[str]:
+    """The IP networks that a member reaches without the link's netbox; of a network that is on both sides its addresses there."""
+    if link.of is None:
+        return []
+    near = wiring.beside(link.of, member)
+    networks: dict[Network, dict[bool, set[Network]]] = defaultdict(lambda: {True: set(), False: set()})
+    for end, address, _ in Draft.of(topology).interfaces():
+        networks[address.network][end.node in near].add(ip_network(address.ip))
+    whole = [network for network, sides in networks.items() if sides[True] and not sides[False]]
+    some = [address for sides in networks.values() if sides[False] for address in sides[True]]
+    return [str(network) for version in (4, 6) for network in _collapsed([*whole, *some], version)]
+
+
+def _collapsed(networks: Iterable[Network], version: int) -> Iterable[Network]:
+    """The fewest prefixes with the same addresses, of one version of IP."""
+    return collapse_addresses(cast(Iterable[IPv4Network], (network for network in networks if network.version == version)))
 
 
 def _allocator(name: str, link: ManagedLink) -> Part:
@@ -53,7 +60,7 @@ def _allocator(name: str, link: ManagedLink) -> Part:
     }
 
 
-def _member(name: str, link: ManagedLink, member: str, allocator: str) -> Part:
+def _member(name: str, link: ManagedLink, member: str, allocator: str, beside: list[str]) -> Part:
     access = link.access.get(member)
     return {
         "name": name,
@@ -63,6 +70,7 @@ def _member(name: str, link: ManagedLink, member: str, allocator: str) -> Part:
         "key": link.key,
         "allocator": allocator,
         "interface": None,
+        "beside": beside,
         "threshold": link.threshold,
         "access_bps": round(access) if isinstance(access, float) else None,
         "telemetry": access == "netbox",

@@ -32,7 +32,7 @@ from testbed.nodes.host_program import Program
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
-from testbed.plans.management_plan import not_held, plan_management
+from testbed.plans.management_plan import plan_management
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Placed, Site, place
 from testbed.plans.switch_plan import Datapaths
@@ -157,7 +157,6 @@ class _Resolver:
         yield from self.placed.notes
         machines = [(f"{name}: " if several else "", machine) for name, machine in self.machines.items()]
         yield from (prefix + note for prefix, machine in machines for note in machine.notes())
-        yield from not_held(self.topology, self.wiring)
         yield from self.wires.notes()
         sealed = all(machine.site.sealed for machine in self.machines.values())
         if not sealed and any(wire.kind == "vxlan" for wire in self.wires.wires):

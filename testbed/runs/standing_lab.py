@@ -49,7 +49,7 @@ class StandingLab(MeasuredLab):
         #: When captures began, and how many records each netbox had written then.
         self._since_ns = 0
         self._first: dict[str, int] = {}
-        #: How long each node's journal was then.
+        #: From which byte on each node's journal is kept.
         self._journals: dict[str, int] = {}
         self._at_start: dict[str, RunningStatistics] = {}
         self._at_end: dict[str, RunningStatistics] = {}
@@ -60,7 +60,10 @@ class StandingLab(MeasuredLab):
     def prepare(self) -> None:
         for netbox in self._netboxes:
             self._controls[netbox] = self._connections.enter_context(self.lab.control(netbox))
-        self._journals = {node.name: _size(self._journal(node.name)) for node in self.lab.plan.nodes}
+        # A host's tells budgets, of which those apply that came before the traffic.
+        self._journals = {
+            node.name: 0 if node.kind == "host" else _size(self._journal(node.name)) for node in self.lab.plan.nodes
+        }
         self._first = {name: int(control.statistics()["records"]["written"]) for name, control in self._controls.items()}
         self._since_ns = time.time_ns()
         self._capture()

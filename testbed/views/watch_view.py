@@ -22,6 +22,8 @@ from rich.table import Table
 from rich.text import Text
 
 from contracts.errors import WrongInput
+from contracts.node_status import PartStatus
+from contracts.quantities import RATE
 from testbed.documents.watch import NodeFigures, Port
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing
@@ -80,8 +82,9 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
 def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     """A line for each port; what concerns the node as a whole is in its first."""
     table = Table(box=None, padding=(0, 1, 0, 0), expand=False)
+    managed = any("management" in node for node in figures)
     columns = [
-        *("node", *(["cores"] if width >= _WIDE else []), "late", "port", "in", "out"),
+        *("node", *(["cores"] if width >= _WIDE else []), "late", *(["budget"] if managed else []), "port", "in", "out"),
         *(["delay"] if width >= _MIDDLE else []),
         "lost",
     ]
@@ -103,8 +106,17 @@ def _node(node: NodeFigures, width: int) -> dict[str, Text | str]:
         "node": drawing.plain(node["name"]) if node["alive"] else drawing.plain(f"{node['name']} ended", "bold red"),
         "cores": ",".join(map(str, node["cores"])),
         "late": _lateness(node, width),
+        "budget": drawing.coloured(*(words for part in node.get("management", ()) for words in _budget(part))),
         "lost": drawing.coloured((lost, "red"), f"{', ' if lost else ''}{marked} marked" if marked else ""),
     }
+
+
+def _budget(part: PartStatus) -> Iterator[tuple[str, str]]:
+    """What a member may send, or an allocator divides; amber where it is not in force, or may be an old one."""
+    rate = part["budget"] if part["role"] == "member" else part["capacity"]
+    words = "none" if rate is None else RATE.write(rate)
+    wrong = part["unenforced"] is not None or part["reachable"] is False
+    yield (words if part["role"] == "member" else f"divides {words}"), "yellow" if wrong else ""
 
 
 def _port(port: Port, width: int) -> dict[str, Text | str]:
