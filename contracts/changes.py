@@ -90,7 +90,23 @@ class HandlerWrite:
         return f"{self.router}: {self.handler} {self.value}".rstrip()
 
 
-Change = ParameterChange | WireChange | PowerChange | FreezeChange | ConfigurationChange | HandlerWrite
+@dataclass(frozen=True)
+class ManagedLinkChange:
+    """A rate of a managed link: what its allocator divides, or the access of a member; bit/s. `host` is whose it is."""
+
+    link: str
+    host: str
+    parameter: Literal["rate", "access"]
+    value: int
+    #: The rate as a person writes it.
+    written: str
+    kind: Literal["managed_link"] = "managed_link"
+
+    def words(self) -> str:
+        return f"{self.link}: {'rate' if self.parameter == 'rate' else f'access of {self.host}'} {self.written}"
+
+
+Change = ParameterChange | WireChange | PowerChange | FreezeChange | ConfigurationChange | HandlerWrite | ManagedLinkChange
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -14,15 +14,26 @@ from contracts.shapes import parsed
 TOLD: Final = "management.json"
 
 
-class _Part(TypedDict):
+class ToldPart(TypedDict):
+    """What others than the middleware want to know of a part."""
+
     name: str
+    role: Literal["allocator", "member"]
+    kind: Literal["unweighted", "dybra"]
+    #: Of a member.
+    allocator: NotRequired[str]
+    telemetry: NotRequired[bool]
 
 
 class _Told(TypedDict):
-    management: list[_Part]
+    management: list[ToldPart]
+
+
+def told_parts(node: NodePlan) -> list[ToldPart]:
+    """None, where a node has no part in anything. Raises OtherShape."""
+    return parsed(node.files[TOLD], _Told)["management"] if TOLD in node.files else []
 
 
 def managed_links(nodes: Iterable[NodePlan]) -> list[str]:
     """The names of the links in which these nodes have parts. Raises OtherShape."""
-    told = [parsed(node.files[TOLD], _Told)["management"] for node in nodes if TOLD in node.files]
-    return list(dict.fromkeys(part["name"] for parts in told for part in parts))
+    return list(dict.fromkeys(part["name"] for node in nodes for part in told_parts(node)))

@@ -74,10 +74,11 @@ class ChangeRecord(TypedDict, total=False):
 
     #: Of a parameter or a freeze.
     netbox: str
+    #: Of a parameter or a managed link.
     parameter: str
-    #: Of a parameter in base units, of a handler its text.
+    #: Of a parameter and of a managed link in base units, of a handler its text.
     value: Any
-    #: Of a parameter: as a person writes it.
+    #: Of both: as a person writes it.
     written: str
     wire: str
     state: WireState
@@ -93,12 +94,15 @@ class ChangeRecord(TypedDict, total=False):
     #: Of a configuration: where it came from.
     file: str
     handler: str
+    #: Of a managed link: its name, and the host at which it was changed.
+    link: str
+    host: str
 
 
 class RecordedChange(ChangeRecord):
     """A change that was made, or tried."""
 
-    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler"]
+    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler", "managed_link"]
     #: For people.
     words: str
 

@@ -25,7 +25,7 @@ _SAME_S = 0.2
 #: What is told of a change besides its node.
 _TOLD: Final = (
     *("at_s", "late_ms", "took_ms", "error"),
-    *("parameter", "value", "wire", "state", "traffic", "power", "for_s", "file", "handler"),
+    *("parameter", "value", "link", "wire", "state", "traffic", "power", "for_s", "file", "handler"),
 )
 
 
@@ -66,7 +66,7 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[Event
 
 def _made(line: EventRecord, announced: list[Event], machines: Machines, began_ns: int) -> Event:
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
-    node = line.get("netbox") or line.get("router") or line.get("node")
+    node = line.get("netbox") or line.get("router") or line.get("node") or line.get("host")
     begun_s = machines.run_s(node, line["at_s"] + line["late_ms"] / 1e3, began_ns)
     latest_s = line["took_ms"] / 1e3 + _SAME_S
     same = [

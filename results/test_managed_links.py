@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -102,6 +103,7 @@ def test_a_run_whose_end_nobody_knows_has_no_means() -> None:
 
 
 def test_links_are_those_that_hosts_were_told_of() -> None:
-    files = {TOLD: '{"management": [{"name": "sat", "role": "member"}, {"name": "lte"}]}'}
+    parts = [{"name": name, "role": "member", "kind": "dybra"} for name in ("sat", "lte")]
+    files = {TOLD: json.dumps({"management": parts})}
     nodes = [node_plan("fr1", "host", files=files), node_plan("fr2", "host", files=files), node_plan("eoc", "host", files={})]
     assert links_of(nodes) == ["sat", "lte"]

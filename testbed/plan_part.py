@@ -23,6 +23,7 @@ _NODE_OF = {
     "configuration": "router",
     "handler": "router",
     "wire": "node",
+    "managed_link": "host",
 }
 
 

@@ -79,6 +79,24 @@ def test_what_a_slow_link_cannot_carry_goes_to_the_other_member_while_it_is_slow
         assert all(at <= budgets[host][change - 3][0] < at + 0.4 for host in budgets)
 
 
+def test_rates_of_a_managed_link_change_at_their_times(tmp_path: Path) -> None:
+    """What is divided, and what DyBRA takes for the access of a member."""
+    without, _, _ = SLOW.partition("events:")
+    changes = [
+        "{at: 8 s, managed_link: sky, set: {rate: 2 Mbit/s}}",
+        "{at: 16 s, managed_link: sky, member: far, set: {access: 500 kbit/s}}",
+    ]
+    text = without.replace(", access: {far: netbox}", "") + "events:\n" + "".join(f"  - {change}\n" for change in changes)
+    (file := tmp_path / "changes.yaml").write_text(text)
+    netboxit("run", file, "--virtual", "--results", tmp_path / "results")
+    metrics = json.loads((tmp_path / "results/latest/metrics.json").read_text())
+    [link] = metrics["managed_links"]
+    told = {member["host"]: member["budget_bps"][-3:] for member in link["members"]}
+    assert told == {"near": [1_950_000, 1_000_000, 1_500_000], "far": [1_950_000, 1_000_000, 500_000]}
+    made = [event["words"] for event in metrics["events"] if event["by_run"] and event["kind"] == "managed_link"]
+    assert made == ["sky: rate 2 Mbit/s", "sky: access of far 500 kbit/s"]
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
     (folder := tmp_path / "state").mkdir()
@@ -114,6 +132,9 @@ def test_nodes_of_a_lab_have_budgets_and_keep_to_them(tmp_path: Path, state: Pat
         netboxit("exec", "--lab", lab, "fire", "--", "sh", "-c", "kill -9 $(pidof c2ml)", **here)
         until(lambda: parts().get("fire", {}).get("state") == "member" and "htb" in queues("fire"), deadline_s=30.0)
         assert budgets() == [450_000] * 4
+        said = netboxit("set", "satellite", "rate=900 kbit/s", "--lab", lab, **here)
+        assert said == "satellite: rate 900 kbit/s\n"
+        until(lambda: budgets() == [225_000] * 4, deadline_s=10.0)
         assert "fire: c2ml was started 2 times, and ended last with status 137" in " ".join(
             netboxit("status", lab, **here).split()
         )

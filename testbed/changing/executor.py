@@ -13,6 +13,7 @@ from contracts.changes import (
     ConfigurationChange,
     FreezeChange,
     HandlerWrite,
+    ManagedLinkChange,
     ParameterChange,
     PowerChange,
     WireChange,
@@ -22,6 +23,7 @@ from testbed.changing import handlers
 from testbed.changing.freeze import Freeze, FreezeFailed
 from testbed.labs import restart
 from testbed.labs.removal import container_of
+from testbed.nodes import management
 from testbed.nodes.routers import SWAP_TIMEOUT_S
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Executor:
                 return lambda: self._freeze(change)
             case ConfigurationChange():
                 return lambda: self._swap(change)
+            case ManagedLinkChange():
+                return lambda: self._manage(change)
             case HandlerWrite():
                 return lambda: handlers.write(self._lab, change.router, change.handler, change.value)
 
@@ -125,6 +129,11 @@ class Executor:
         freeze.start()
         self._open.callback(freeze.end)
         self._freezes.append(freeze)
+
+    def _manage(self, change: ManagedLinkChange) -> None:
+        """By a connection of its own: the program may have been started again."""
+        with self._lab.manager(change.host) as manager:
+            manager.set_of(change.link, management.PARAMETERS[change.parameter], change.value)
 
     def _swap(self, change: ConfigurationChange) -> None:
         """The router's own file gets the new text, too: with it the router starts when it is rebooted."""

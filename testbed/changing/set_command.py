@@ -24,7 +24,9 @@ _OF_NODES: Final = ("reboot", "configuration")
 
 @as_user()
 def change(targets: Targets, target: str, text: str, beside: Path | None = None) -> Sequence:
-    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node. Raises BadChange.
+    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node, "rate=1 Mbit/s" of a managed link.
+
+    Raises BadChange.
 
     Whoever may change a lab may name any file. It is looked for where the command is called, in `beside` (the folder of the
     lab's topology file) and in the checkout.
@@ -43,9 +45,14 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
         if target in targets.names():
             action: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
             return _sequence(targets, context, node=target, **action)
+        if target in targets.managed_links:
+            member, _, parameter = key.rpartition(".")
+            return _sequence(
+                targets, context, managed_link=target, **({"member": member} if member else {}), set={parameter: value}
+            )
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
-    names = [*targets.names(), *(wire.name for wire in targets.wires)]
+    names = [*targets.names(), *targets.managed_links, *(wire.name for wire in targets.wires)]
     raise BadChange(f'there is no node "{target}"; {nearest(target, names)}')
 
 

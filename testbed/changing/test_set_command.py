@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange
+from contracts.changes import (
+    ConfigurationChange,
+    FreezeChange,
+    HandlerWrite,
+    ManagedLinkChange,
+    ParameterChange,
+    PowerChange,
+    WireChange,
+)
 from contracts.plan import WireEnd
 from testbed.changing import set_command
 from testbed.description.live import BadChange
-from testbed.description.targets import NetboxTarget, Targets, WireTarget
+from testbed.description.targets import ManagedLinkTarget, NetboxTarget, Targets, WireTarget
 
 SCENE = Targets(
     netboxes={"space": NetboxTarget("satellite", ("terminal", "hub"), {"fade": 1.0})},
@@ -24,6 +32,7 @@ SCENE = Targets(
         WireTarget("space.hub--b.eth0", WireEnd("space", "hub"), WireEnd("b", "eth0")),
         WireTarget("modem.p--core.x", WireEnd("modem", "p"), WireEnd("core", "x"), outside=WireEnd("modem", "p")),
     ),
+    managed_links={"sat": ManagedLinkTarget("b", {"a": True, "told": False})},
 )
 
 
@@ -40,6 +49,8 @@ SCENE = Targets(
         ("modem", "state=down", WireChange("modem.p--core.x", "down", "core", "x")),
         ("meoc", "jan_shaper.rate=1000kbps", HandlerWrite("meoc", "jan_shaper.rate", "1000kbps")),
         ("meoc", "text.run=set x=1", HandlerWrite("meoc", "text.run", "set x=1")),
+        ("sat", "rate=1.5 Mbit/s", ManagedLinkChange("sat", "b", "rate", 1_500_000, "1.5 Mbit/s")),
+        ("sat", "a.access = 500 kbit/s", ManagedLinkChange("sat", "a", "access", 500_000, "500 kbit/s")),
     ],
 )
 def test_a_target_and_what_it_becomes_are_one_change(target: str, text: str, change: object) -> None:
@@ -86,6 +97,12 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
     ("target", "text", "told"),
     [
         ("space", "freeze", "write KEY=VALUE"),
+        ("sat", "rate=2", "rate: '2' has no unit"),
+        ("sat", "rate=0 bit/s", "rate: 0 bit/s is outside 1 kbit/s"),
+        ("sat", "share=1 Mbit/s", 'the managed link sat has no live parameter "share"; use rate'),
+        ("sat", "a.rate=1 Mbit/s", 'a member of sat has no live parameter "rate"; use access'),
+        ("sat", "b.access=1 Mbit/s", '"b" is no member of the managed link sat'),
+        ("sat", "told.access=1 Mbit/s", "the access of told is not said by the topology"),
         ("space", "freeze=2", "freeze: '2' has no unit"),
         ("space", "fad=3 dB", 'did you mean "fade"'),
         ("spcae", "fade=3 dB", 'there is no node "spcae"; did you mean "space"'),

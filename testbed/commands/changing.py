@@ -17,13 +17,16 @@ app = typer.Typer()
 
 @app.command("set", rich_help_panel=CHANGE)
 def set_now(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A netbox, a wire (meoc--backhaul), a router or a host.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A netbox, a wire (meoc--backhaul), a router, a host or a managed link.")
+    ],
     change: Annotated[
         str,
         typer.Argument(
             metavar="KEY=VALUE",
             help="As in the topology file. Of a netbox: 'distance=7.5 km', 'fr1.position=[10 m, 20 m]', 'freeze=300 ms'. Wires: "
-            "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE.",
+            "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE. Managed "
+            "links: 'rate=1 Mbit/s', of a member 'fr1.access=500 kbit/s'.",
         ),
     ],
     lab: WhichLab = None,

@@ -14,7 +14,8 @@ from contracts.errors import listed
 from contracts.plan import WireEnd
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
-from testbed.description.targets import NetboxTarget, NotThere, Targets, WireTarget
+from testbed.description.managed_link import ManagedLink
+from testbed.description.targets import ManagedLinkTarget, NetboxTarget, NotThere, Targets, WireTarget
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, Problem, are_written, find_end, reached
 from testbed.description.yaml_source import Location
@@ -72,7 +73,13 @@ def targets_of(draft: Draft) -> Targets:
         tuple(draft.hosts),
         tuple(draft.switches),
         tuple(_wire(draft, sorted(ends, key=str), kind) for ends, kind in draft.kinds.items()),
+        {name: _managed_link(link) for name, link in draft.management.items()},
     )
+
+
+def _managed_link(link: ManagedLink) -> ManagedLinkTarget:
+    accesses = {member: link.kind == "dybra" and link.access.get(member) != "netbox" for member in link.members}
+    return ManagedLinkTarget(link.gateway, accesses)
 
 
 def _wire(draft: Draft, ends: Sequence[End], kind: WireKind) -> WireTarget:

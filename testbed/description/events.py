@@ -31,8 +31,15 @@ _SAYS = {
         "write reboot: 10 s, configuration: FILE or write: {handler: value}",
     ),
     "drill": ("its options at most", "write with: {option: value}"),
+    "managed_link": ("what it sets", "write set: {rate: 1 Mbit/s}, or member: HOST and set: {access: 500 kbit/s}"),
 }
-_VERBS = {"netbox": ("values", "freeze"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
+_VERBS = {
+    "netbox": ("values", "freeze"),
+    "wire": ("state",),
+    "node": ("reboot", "configuration", "write"),
+    "drill": ("options",),
+    "managed_link": ("values",),
+}
 
 
 def _check_drill(name: str) -> str:
@@ -40,7 +47,7 @@ def _check_drill(name: str) -> str:
 
 
 class Action(Section):
-    """A change of a netbox or of one of its stations, of a wire, of a node of any kind, or a drill."""
+    """A change of a netbox or of one of its stations, of a wire, of a node of any kind, of a managed link, or a drill."""
 
     netbox: Name | None = Field(None, description="The netbox that changes.")
     station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
@@ -66,6 +73,8 @@ class Action(Section):
         None, description="A sequence of changes by its name; `netboxit drill --list` shows all."
     )
     options: Any = Field(None, alias="with", description="The drill's options.")
+    managed_link: Name | None = Field(None, description="The managed link whose `rate` changes.")
+    member: Name | None = Field(None, description="The member of it whose `access` changes instead.")
 
     @field_validator("options", mode="plain")
     @classmethod
@@ -79,16 +88,19 @@ class Action(Section):
         if len(subjects) != 1:
             yield (
                 (),
-                "an event is of one netbox, of one wire, of one node, or a drill; "
+                "an event is of one netbox, of one wire, of one node, of one managed link, or a drill; "
                 "write netbox: … and set: …, or wire: a--b and state: down",
             )
         (subject,) = subjects
-        verbs_given = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
+        every = dict.fromkeys(verb for verbs in _VERBS.values() for verb in verbs)
+        verbs_given = [verb for verb in every if getattr(self, verb) is not None]
         wrong = [verb for verb in verbs_given if verb not in _VERBS[subject]]
         missing = not verbs_given and subject != "drill"
         if wrong or missing or len(verbs_given) > 1 or (self.station is not None and self.values is None):
             cause, remedy = _SAYS[subject]
-            yield (), f"an event of a {subject} says {cause}; {remedy}"
+            yield (), f"an event of a {subject.replace('_', ' ')} says {cause}; {remedy}"
+        if self.member is not None and self.managed_link is None:
+            yield ("member",), "members are of managed links; write managed_link: LINK"
 
     def wires(self) -> dict[Location, tuple[str, str]]:
         """Those that it names, each by its two ends, and where in it."""
@@ -98,7 +110,7 @@ class Action(Section):
     def nodes(self) -> set[str]:
         """Those that it names."""
         options = (getattr(self.options, key, None) for key in ("netbox", "node"))
-        return {name for name in (self.netbox, self.node, *options) if name is not None}
+        return {name for name in (self.netbox, self.node, self.member, *options) if name is not None}
 
     def parameter(self, key: str) -> str:
         """The name by which a netbox knows it: "distance", or "responder.position"."""
@@ -119,6 +131,9 @@ class Action(Section):
                 yield netbox.live(self.netbox, self.parameter(key), written, context)
             if self.freeze is not None:
                 yield FreezeChange(self.netbox, self.freeze)
+        if self.managed_link is not None:
+            for key, written in (self.values or {}).items():
+                yield targets.managed_link(self.managed_link).live(self.managed_link, self.member, key, written)
         if self.wire is not None and self.state is not None:
             yield targets.switched(targets.wire_between(*self.wire), self.state)
         if self.node is not None:

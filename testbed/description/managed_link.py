@@ -25,7 +25,9 @@ MOST_MEMBERS: Final = 65_536
 #: Keys that only DyBRA has a use for.
 _OF_DYBRA: Final = ("equations", "threshold", "access")
 
-_Rate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
+#: What is divided, and accesses.
+ManagedRate: Final = Quantity(RATE, 1e3, 1e12)
+_Rate = Annotated[float, ManagedRate]
 
 
 class ManagedLink(Section):

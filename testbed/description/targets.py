@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from contracts.changes import ParameterChange, WireChange, WireState
+from contracts.changes import ManagedLinkChange, ParameterChange, WireChange, WireState
 from contracts.errors import listed
+from contracts.management import told_parts
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
+from contracts.quantities import RATE
 from netboxes.technology import Technology, technology_of
 from testbed.description.input_errors import nearest
 from testbed.description.live import read_value, shown
+from testbed.description.managed_link import ManagedRate
 from testbed.description.wire_ends import ends_of
 
 
@@ -68,6 +71,35 @@ class WireTarget:
 
 
 @dataclass(frozen=True)
+class ManagedLinkTarget:
+    """A link whose rate is divided."""
+
+    #: The allocator's host.
+    gateway: str
+    #: By host: whether its access is a rate that can be said.
+    members: Mapping[str, bool]
+
+    def live(self, name: str, member: str | None, key: str, written: object) -> ManagedLinkChange:
+        """The change that sets `rate`, or the `access` of a member, as in YAML; `name` is the link's. Raises ValueError."""
+        if member is not None and member not in self.members:
+            raise NotThere("member", f'"{member}" is no member of the managed link {name}', nearest(member, self.members))
+        parameter: Literal["rate", "access"] = "rate" if member is None else "access"
+        if key != parameter:
+            whose = f"a member of {name}" if member else f"the managed link {name}"
+            raise ValueError(f'{whose} has no live parameter "{key}"; use {parameter}')
+        if member is not None and not self.members[member]:
+            raise ValueError(
+                f"the access of {member} is not said by the topology: it has one with kind: dybra, unless a netbox tells it; "
+                "change the rate of its link instead"
+            )
+        try:
+            value = ManagedRate.parse(written)
+        except ValueError as error:
+            raise ValueError(f"{parameter}: {error}") from None
+        return ManagedLinkChange(name, member or self.gateway, parameter, round(value), RATE.write(value))
+
+
+@dataclass(frozen=True)
 class Targets:
     """By the nodes' names."""
 
@@ -76,6 +108,7 @@ class Targets:
     hosts: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     wires: tuple[WireTarget, ...] = ()
+    managed_links: Mapping[str, ManagedLinkTarget] = field(default_factory=dict)
 
     @staticmethod
     def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Targets:
@@ -90,6 +123,7 @@ class Targets:
                 *(WireTarget(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
                 *(_plugged(port) for port in equipment),
             ),
+            _managed_links(nodes),
         )
 
     def names(self) -> list[str]:
@@ -109,6 +143,11 @@ class Targets:
             raise NotThere(
                 "node", f"{name} is {kind}, no Click router", f"use {listed(click)}" if click else "the network has none"
             )
+
+    def managed_link(self, name: str) -> ManagedLinkTarget:
+        if name not in self.managed_links:
+            raise NotThere("managed_link", f'there is no managed link "{name}"', nearest(name, self.managed_links))
+        return self.managed_links[name]
 
     def power(self, name: str) -> None:
         """Checks that there is such a node: each has power. Raises NotThere."""
@@ -167,6 +206,22 @@ def _netbox(node: NodePlan) -> NetboxTarget:
         netbox["parameters"],
         tuple(named["name"] for named in netbox["classes"]),
     )
+
+
+def _managed_links(nodes: Iterable[NodePlan]) -> dict[str, ManagedLinkTarget]:
+    parts = [(part, node.name) for node in nodes for part in told_parts(node)]
+    return {
+        part["name"]: ManagedLinkTarget(
+            gateway,
+            {
+                host: own["kind"] == "dybra" and not own.get("telemetry")
+                for own, host in parts
+                if own["role"] == "member" and own["name"] == part["name"]
+            },
+        )
+        for part, gateway in parts
+        if part["role"] == "allocator"
+    }
 
 
 def _is(end: WireEnd, text: str) -> bool:

@@ -153,7 +153,11 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
             "events.0: an event of a netbox says what it sets, or how long it is frozen",
             "write set: {parameter: value}, or freeze: 300 ms",
         ),
-        ("{at: 4 s}", "events.0: an event is of one netbox, of one wire, of one node, or a drill", "write netbox:"),
+        (
+            "{at: 4 s}",
+            "events.0: an event is of one netbox, of one wire, of one node, of one managed link, or a drill",
+            "write netbox:",
+        ),
         ("{at: 4 s, wire: [b, far.hub]}", "events.0: an event of a wire says its state", "write state: down or state: up"),
         ("{at: 4 s, wire: [b, far.hub], freeze: 1 s}", "events.0: an event of a wire says its state", "write state: down"),
         (

@@ -247,6 +247,10 @@ class Lab(AbstractContextManager["Lab"]):
         self.netbox(netbox)
         return Control(netbox, self.node_folder(netbox) / "control.sock", timeout_s)
 
+    def manager(self, host: str) -> Control:
+        """The program of a host that has its part in managed links."""
+        return Control(host, self.node_folder(host) / management.CONTROL, kind="the manager of host")
+
     def alive(self) -> dict[str, bool]:
         """Whether each node's command still runs."""
         return {node.name: containers.alive(self._container(node)) for node in self.plan.nodes}

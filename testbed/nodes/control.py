@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A netbox's control socket: JSON-RPC 2.0, one object a line."""
+"""The control socket of a netbox, or of a host's part in managed links: JSON-RPC 2.0, one object a line."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _Unread = dict[str, object]
 
 
 class ControlFailed(NetBoxITError):
-    """A netbox does not answer at its control socket."""
+    """Nobody answers at a control socket."""
 
 
 class ParameterRefused(WrongInput):
-    """A netbox refused a request; the message is its own."""
+    """A request was refused; the message is its receiver's own."""
 
 
 class Control(AbstractContextManager["Control"]):
-    """A client of one netbox; requests are answered in turn."""
+    """A client of one netbox, or of another program that answers alike; requests are answered in turn."""
 
-    def __init__(self, netbox: str, path: Path, timeout_s: float = 5.0) -> None:
-        self._netbox = netbox
+    def __init__(self, name: str, path: Path, timeout_s: float = 5.0, kind: str = "netbox") -> None:
+        self._named = f"{kind} {name}"
         self._numbers = itertools.count(1)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
@@ -47,7 +47,7 @@ class Control(AbstractContextManager["Control"]):
                 self._socket.connect(address)
         except OSError as error:
             self._socket.close()
-            raise ControlFailed(f"netbox {netbox}: its control socket does not answer ({error.strerror or error})") from error
+            raise ControlFailed(f"{self._named}: its control socket does not answer ({error.strerror or error})") from error
         self._timeout_s, self._received = timeout_s, b""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -69,6 +69,10 @@ class Control(AbstractContextManager["Control"]):
     def set(self, parameter: str, value: object) -> None:
         """Changes a live parameter; `value` in its base unit. Raises ParameterRefused with what the netbox permits."""
         self._request("set", {"parameter": parameter, "value": value}, _Unread)
+
+    def set_of(self, link: str, parameter: str, value: int) -> None:
+        """Of a host's part in a managed link (middleware/README.md). Raises ParameterRefused."""
+        self._request("set", {"name": link, "parameter": parameter, "value": value}, _Unread)
 
     def begin(self, interval_s: float | None) -> float:
         """The network's time begins now: paths, profiles and traces start from their time 0, statistics anew.
@@ -94,7 +98,7 @@ class Control(AbstractContextManager["Control"]):
         deadline = time.monotonic() + deadline_s
         while not self._request("reopen", {"port": port}, Reopened)["done"]:
             if time.monotonic() > deadline:
-                raise ControlFailed(f"netbox {self._netbox}: port {port} is not open again after {deadline_s:g} s")
+                raise ControlFailed(f"{self._named}: port {port} is not open again after {deadline_s:g} s")
             time.sleep(0.005)
 
     def write_records(self) -> RecordsWritten:
@@ -109,21 +113,21 @@ class Control(AbstractContextManager["Control"]):
             self._socket.sendall(json.dumps(request).encode() + b"\n")
             line = self._line(time.monotonic() + self._timeout_s)
         except OSError as error:
-            raise ControlFailed(f"netbox {self._netbox}: no answer to {method} ({error})") from error
+            raise ControlFailed(f"{self._named}: no answer to {method} ({error})") from error
         if not line.endswith(b"\n"):
-            raise ControlFailed(f"netbox {self._netbox}: ended while it was asked for {method}; its log says why")
+            raise ControlFailed(f"{self._named}: ended while it was asked for {method}; its log says why")
         # In its place may be another program of the node, which says what it likes.
         try:
             answer = json.loads(line)
             if answer["id"] != number:
-                raise ControlFailed(f"netbox {self._netbox}: answered request {int(answer['id'])} instead of {number}")
+                raise ControlFailed(f"{self._named}: answered request {int(answer['id'])} instead of {number}")
             if "error" in answer:
-                raise ParameterRefused(f"netbox {self._netbox}: {printable(str(answer['error']['message']))}")
+                raise ParameterRefused(f"{self._named}: {printable(str(answer['error']['message']))}")
             check(answer["result"], shape)
             result: Shape = _harmless(answer["result"])
             return result
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise ControlFailed(f"netbox {self._netbox}: answered {method} with what no netbox says") from None
+            raise ControlFailed(f"{self._named}: answered {method} with what it never says") from None
 
     def _line(self, until: float) -> bytes:
         """The whole of an answer by then, however many pieces come meanwhile; without its end when the other side has ended."""

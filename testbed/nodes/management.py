@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_interface
 from pathlib import Path
 from typing import Any, Final, Literal, NotRequired, Self
 
 from typing_extensions import TypedDict
 
+from contracts.addresses import Address
 from contracts.errors import printable
 from contracts.installation import CHECKOUT
 from contracts.management import TOLD
@@ -23,8 +26,11 @@ from testbed.nodes.host_program import Program
 
 #: In the host's own folder. The program's log is `c2ml.log`.
 STATE: Final = "management-state.json"
+CONTROL: Final = "management.sock"
 #: As `host_program.py` knows it.
 NAME: Final = "c2ml"
+#: Its words for what a change of a managed link sets.
+PARAMETERS: Final[Mapping[Literal["rate", "access"], str]] = {"rate": "capacity_bps", "access": "access_bps"}
 #: It changes the queue of the host's interface.
 CAPABILITIES: Final = ("net_admin",)
 
@@ -55,6 +61,7 @@ class Part(TypedDict):
 class _Told(TypedDict):
     management: list[Part]
     state: str
+    control: str
     journal: str
 
 
@@ -65,13 +72,25 @@ def program() -> Program:
 
 def files(part: Part) -> dict[str, str]:
     """What is in the host's own folder."""
-    told: _Told = {"management": [part], "state": f"{NODE_FOLDER}/{STATE}", "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}"}
+    told: _Told = {
+        "management": [part],
+        "state": f"{NODE_FOLDER}/{STATE}",
+        "control": f"{NODE_FOLDER}/{CONTROL}",
+        "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
+    }
     return {TOLD: json.dumps(told, indent=1) + "\n"}
 
 
 def parts(node: NodePlan) -> list[Part]:
     """None, where a host has no part in anything."""
     return parsed(node.files[TOLD], _Told)["management"] if TOLD in node.files else []
+
+
+def interface_towards(node: NodePlan, allocator: Address) -> str:
+    """The interface of a member's node by which it reaches the allocator: in one network with it, or by its gateway."""
+    networks = {ip_interface(address).network: own.name for own in node.interfaces for address in own.addresses}
+    hops = [allocator, *(ip_address(route.gateway) for route in node.routes)]
+    return next(name for hop in hops if hop.version == allocator.version for network, name in networks.items() if hop in network)
 
 
 def in_virtual_time(node: NodePlan) -> list[dict[str, Any]]:

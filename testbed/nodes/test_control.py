@@ -161,7 +161,7 @@ def test_what_no_netbox_says_is_told_as_that(said: bytes, netbox: Callable[[Answ
 def test_an_answer_of_another_shape_comes_from_no_netbox(
     ask: Callable[[Control], object], answer: object, netbox: Callable[[Answer], Path]
 ) -> None:
-    with Control("field", netbox(result(answer))) as control, pytest.raises(ControlFailed, match="what no netbox says"):
+    with Control("field", netbox(result(answer))) as control, pytest.raises(ControlFailed, match="what it never says"):
         ask(control)
 
 
@@ -176,7 +176,7 @@ def test_counters_are_handed_on_with_what_is_the_netbox_s_own(netbox: Callable[[
 def test_what_is_no_number_of_json_comes_from_no_netbox(number: bytes, place: str, netbox: Callable[[Answer], Path]) -> None:
     """`status --json` could not hand it on."""
     said = json.dumps({"id": 1, "result": {**STATUS, place: "here"}}).encode().replace(b'"here"', number)
-    with Control("field", netbox(lambda _: said + b"\n")) as control, pytest.raises(ControlFailed, match="what no netbox says"):
+    with Control("field", netbox(lambda _: said + b"\n")) as control, pytest.raises(ControlFailed, match="what it never says"):
         control.status()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,13 +16,16 @@ from contracts.changes import (
     EventPlan,
     FreezeChange,
     HandlerWrite,
+    ManagedLinkChange,
     ParameterChange,
     PowerChange,
     WireChange,
 )
+from contracts.management import told_parts
 from contracts.plan import Plan
 from contracts.run_files import DamagedRun
 from system import node_files
+from testbed.nodes import management
 
 #: Of the program, in its folder.
 MADE_FILE: Final = "made.jsonl"
@@ -56,8 +60,19 @@ def _change(plan: Plan, change: Change) -> _Json:
             return {"wire": [wire.name for wire in plan.wires].index(change.wire), "up": change.state == "up"}
         case PowerChange():
             return {"node": change.node, "power": change.power == "on"}
+        case ManagedLinkChange():
+            return {"netbox": change.host, "parameter": _managed_parameter(plan, change), "value": change.value}
         case FreezeChange():
             raise ValueError(f"{change.words()}: refused in virtual time")
+
+
+def _managed_parameter(plan: Plan, change: ManagedLinkChange) -> str:
+    """As the host's netbox of endpoints calls it: its only allocator's `capacity`, or the access by the interface to the link."""
+    if change.parameter == "rate":
+        return "capacity"
+    node = plan.node(change.host)
+    (part,) = [part for part in told_parts(node) if part["name"] == change.link]
+    return f"{management.interface_towards(node, ip_address(part['allocator']))}.access"
 
 
 def _condition(plan: Plan, condition: Condition) -> _Json:
