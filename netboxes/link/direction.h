@@ -2,10 +2,11 @@
 #pragma once
 
 #include "capacity.h"
-#include "errors.h"
 #include "jitter.h"
 
 #include "../engine/loss_counts.h"
+#include "../errors/bit_errors.h"
+#include "../errors/gilbert_elliott.h"
 #include "../queueing/queue.h"
 
 #include "ns3/event-impl.h"
@@ -117,8 +118,8 @@ class Direction
     ns3::Ptr<ns3::UniformRandomVariable> m_chance; ///< of duplication and reordering
     queueing::Chance m_queueChance;
     Jitter m_jitter;
-    GilbertElliott m_loss;
-    BitErrors m_bitErrors;
+    errors::GilbertElliott m_loss;
+    errors::BitErrors m_bitErrors;
     std::unique_ptr<queueing::Queue<Outgoing>> m_queue;
     std::unique_ptr<Capacity> m_capacity;
     std::optional<Series> m_delayOverTime;
