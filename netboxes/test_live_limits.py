@@ -73,6 +73,12 @@ LINK = [
     "jitter={deviation: 1 ms, shape: 2.1, correlation: 0.999, reorder: true}",
     "loss={good_to_bad: 1, bad_to_good: 0, loss_in_good: 0, loss_in_bad: 1}",
     "loss={probability: 0.5, burst: 1000000}",
+    "loss=1",
+    "loss={model: gilbert-elliott-in-time, good: 1 ms, bad: 24 h, loss_in_good: 0, loss_in_bad: 1}",
+    "loss={model: two-state, good: 24 h, bad: 1 ms, bit_error_rate_in_good: 0, bit_error_rate_in_bad: 0.5}",
+    *(f"loss={{model: byte-intervals, interval: 1 B, distribution: {name}}}" for name in ("exponential", "uniform")),
+    "loss={model: trace, file: netboxes/errors/test-frames.csv}",
+    "loss={model: trace, file: netboxes/errors/test-periods.csv, repeat: false}",
     "reordering={probability: 1, gap: 1000000, by: 5 s}",
     "corruption={bit_error_rate: 0.5, frames: damaged}",
     "corruption={bit_error_rate: 0, frames: dropped}",
@@ -126,6 +132,8 @@ def test_a_link_takes_no_number_of_a_mapping_beyond_its_limits(tmp_path: Path) -
     assert {parameter for parameter in tried if not parameter.startswith("queue")} == {
         *("jitter.deviation", "jitter.shape", "jitter.correlation"),
         *("loss.good_to_bad", "loss.bad_to_good", "loss.loss_in_good", "loss.loss_in_bad"),
+        *("loss.bit_error_rate_in_good", "loss.bit_error_rate_in_bad", "loss.good", "loss.bad"),
+        *("loss.probability", "loss.interval"),
         *("reordering.probability", "reordering.gap", "reordering.by", "corruption.bit_error_rate", "outage.up", "outage.down"),
     }
 

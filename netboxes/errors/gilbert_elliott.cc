@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "gilbert_elliott.h"
 
+#include "chance.h"
+
 namespace netboxit::errors
 {
 
@@ -8,7 +10,7 @@ GilbertElliott::GilbertElliott(queueing::Chance chance) : m_chance(std::move(cha
 {
 }
 
-void GilbertElliott::Set(const Json& value)
+void GilbertElliott::Set(const Json& value, std::int64_t)
 {
     m_goodToBad = value.at("good_to_bad");
     m_badToGood = value.at("bad_to_good");
@@ -19,18 +21,13 @@ void GilbertElliott::Set(const Json& value)
     m_bad = m_goodToBad > 0 && m_chance() * sum < m_goodToBad;
 }
 
-bool GilbertElliott::IsLost()
+bool GilbertElliott::IsLost(const Transmission&)
 {
     if (m_goodToBad > 0 && m_chance() < (m_bad ? m_badToGood : m_goodToBad))
     {
         m_bad = !m_bad;
     }
-    return IsLost(m_bad ? m_lossInBad : m_lossInGood);
-}
-
-bool GilbertElliott::IsLost(double probability)
-{
-    return probability > 0 && (probability >= 1 || m_chance() < probability);
+    return Happens(m_bad ? m_lossInBad : m_lossInGood, m_chance);
 }
 
 } // namespace netboxit::errors

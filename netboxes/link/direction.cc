@@ -3,6 +3,7 @@
 
 #include "times.h"
 
+#include "../errors/chance.h"
 #include "../queueing/chance.h"
 
 #include <limits>
@@ -43,8 +44,9 @@ class Direction::Wake : public ns3::EventImpl
 
 Direction::Direction(const SegmentSetup& setup, StationId from)
     : m_fates(setup.fates), m_frames(setup.frames), m_to(1 - from), m_chance(Stream(STREAMS * from)),
-      m_queueChance(queueing::ChanceOf(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_loss(queueing::ChanceOf(STREAMS * from + 5)),
-      m_bitErrors(queueing::ChanceOf(STREAMS * from + 6)), m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
+      m_queueChance(queueing::ChanceOf(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_lossChance(queueing::ChanceOf(STREAMS * from + 5)),
+      m_errors(m_lossChance, queueing::ChanceOf(STREAMS * from + 7)), m_bitErrors(queueing::ChanceOf(STREAMS * from + 6)),
+      m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
 {
 }
 
@@ -129,17 +131,18 @@ void Direction::SendNext()
         if (const auto other = m_frames.Duplicate(frame->slot, m_to))
         {
             ++m_counters.repeated;
-            Pass(frame->slot, frame->length, finish);
-            Pass(*other, frame->length, finish);
+            Pass(frame->slot, frame->length, {start, finish, frame->bytes});
+            Pass(*other, frame->length, {finish, finish, frame->bytes});
             return;
         }
     }
-    Pass(frame->slot, frame->length, finish);
+    Pass(frame->slot, frame->length, {start, finish, frame->bytes});
 }
 
-void Direction::Pass(SlotId slot, std::uint32_t length, std::int64_t sent)
+void Direction::Pass(SlotId slot, std::uint32_t length, const errors::Transmission& transmission)
 {
-    if (m_lossOverTime ? m_loss.IsLost(m_lossOverTime->At(sent)) : m_loss.IsLost())
+    const auto sent = transmission.end;
+    if (m_lossOverTime ? errors::Happens(m_lossOverTime->At(sent), m_lossChance) : m_errors.IsLost(transmission))
     {
         Lose(slot, Loss::OnAir);
         return;

@@ -6,7 +6,7 @@
 
 #include "../engine/loss_counts.h"
 #include "../errors/bit_errors.h"
-#include "../errors/gilbert_elliott.h"
+#include "../errors/errors.h"
 #include "../queueing/queue.h"
 
 #include "ns3/event-impl.h"
@@ -88,6 +88,7 @@ class Direction
     void SetCorruption(const Json& value);
     void SetTrace(const Json& value);
     void ChooseCapacity();
+    void BeginSeries();
 
     /// All that happened up to now.
     void Advance(std::int64_t now);
@@ -95,7 +96,7 @@ class Direction
     std::int64_t NextBegins() const;
     void SendNext();
     /// A frame has left the transmitter.
-    void Pass(SlotId slot, std::uint32_t length, std::int64_t sent);
+    void Pass(SlotId slot, std::uint32_t length, const errors::Transmission& transmission);
     void Lose(SlotId slot, Loss reason);
     void Expect(std::int64_t now);
     void OnWake();
@@ -118,7 +119,8 @@ class Direction
     ns3::Ptr<ns3::UniformRandomVariable> m_chance; ///< of duplication and reordering
     queueing::Chance m_queueChance;
     Jitter m_jitter;
-    errors::GilbertElliott m_loss;
+    queueing::Chance m_lossChance;
+    errors::Errors m_errors;
     errors::BitErrors m_bitErrors;
     std::unique_ptr<queueing::Queue<Outgoing>> m_queue;
     std::unique_ptr<Capacity> m_capacity;

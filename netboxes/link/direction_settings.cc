@@ -29,7 +29,7 @@ void Direction::Set(std::string_view parameter, const Json& value)
     }
     else if (parameter == "loss")
     {
-        m_loss.Set(value);
+        m_errors.Set(value, now);
     }
     else if (parameter == "duplication")
     {
@@ -140,11 +140,17 @@ void Direction::ChooseCapacity()
     m_lossOverTime = std::move(loss);
     if (m_began >= 0)
     {
-        Begin();
+        BeginSeries();
     }
 }
 
 void Direction::Begin()
+{
+    BeginSeries();
+    m_errors.Begin(m_began);
+}
+
+void Direction::BeginSeries()
 {
     m_began = Now();
     Advance(m_began);

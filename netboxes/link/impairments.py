@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
 from contracts.csv_file import read_rows
 from contracts.netbox_configuration import Limit
 from contracts.quantities import TIME, Quantity
+from netboxes.errors.loss import Probability
 from netboxes.limits import limits_of
-
-Probability = Annotated[float, Ge(0.0), Le(1.0)]
 
 
 class Part(BaseModel):
@@ -84,63 +82,6 @@ class Jitter(Part):
             "keys": limits_of(cls, "distribution", "deviation", "shape", "correlation", "reorder"),
             "cases": {"distribution": {"table": table}},
         }
-
-
-class Loss(Part):
-    """Frames that never arrive: independent ones, or in bursts by the channel of Gilbert and Elliott."""
-
-    #: What all ways to say it come to.
-    _DUMPED: ClassVar[tuple[str, ...]] = ("good_to_bad", "bad_to_good", "loss_in_good", "loss_in_bad")
-
-    probability: Probability | None = Field(None, description="Share of lost frames; without `burst` each is lost independently.")
-    burst: float | None = Field(
-        None,
-        ge=1.0,
-        le=1e6,
-        description="Mean number of frames lost in a row (Gilbert's simple model), with `probability`.",
-    )
-    good_to_bad: Probability | None = Field(None, description="Probability, with each frame, of leaving the good state; in full.")
-    bad_to_good: Probability | None = Field(None, description="Probability, with each frame, of leaving the bad state.")
-    loss_in_good: Probability = Field(0.0, description="Probability of loss in the good state (1 - k).")
-    loss_in_bad: Probability = Field(1.0, description="Probability of loss in the bad state (1 - h); 1: Gilbert's simple model.")
-
-    @property
-    def states(self) -> tuple[float, float, float, float]:
-        """Probabilities of leaving the good and the bad state, of loss in the good and in the bad state."""
-        if self.good_to_bad is not None and self.bad_to_good is not None:
-            return self.good_to_bad, self.bad_to_good, self.loss_in_good, self.loss_in_bad
-        share = self.probability or 0.0
-        if self.burst is None or share in (0.0, 1.0):
-            return 0.0, 1.0, share, share
-        leave = 1 / self.burst
-        return leave * share / (1 - share), leave, 0.0, 1.0
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        full = {"good_to_bad", "bad_to_good", "loss_in_good", "loss_in_bad"} & self.model_fields_set
-        if full and {"probability", "burst"} & self.model_fields_set:
-            raise ValueError("say either `probability` (and `burst`), or the probabilities of the states")
-        if full and (self.good_to_bad is None or self.bad_to_good is None):
-            raise ValueError("the model of two states needs `good_to_bad` and `bad_to_good`")
-        if full and self.good_to_bad == 0 and self.bad_to_good == 0:
-            raise ValueError("with both `good_to_bad` and `bad_to_good` 0 the state never changes; say `probability` instead")
-        if self.burst is not None and self.probability is None:
-            raise ValueError("`burst` needs a `probability`")
-        if self.burst is not None and self.probability is not None and 0 < self.probability < 1 and self.states[0] > 1:
-            most = self.burst / (self.burst + 1)
-            raise ValueError(
-                f"bursts of {self.burst:g} frames with at least one frame between them lose {most:.4g} of all at most, "
-                f"not {self.probability:g}; say longer ones"
-            )
-        return self
-
-    @model_serializer
-    def _dump(self) -> dict[str, float]:
-        return dict(zip(self._DUMPED, self.states, strict=True))
-
-    @classmethod
-    def limit(cls) -> Limit:
-        return {"keys": limits_of(cls, *cls._DUMPED)}
 
 
 class Reordering(Part):

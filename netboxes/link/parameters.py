@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from contracts.quantities import RATE, SIZE, TIME, Quantity
-from netboxes.link.impairments import Corruption, Jitter, Loss, Outage, Probability, Reordering
+from netboxes.errors.loss import Loss, Probability
+from netboxes.link.impairments import Corruption, Jitter, Outage, Reordering
 from netboxes.link.trace import Trace
 from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology

@@ -74,8 +74,8 @@ def test_everything_changes_while_it_runs_and_by_direction() -> None:
     changes: list[Change] = [
         (1.5, "delay", 0.1),
         (2.5, "left.delay", 0.2),
-        (3.5, "left.loss", {"good_to_bad": 0.0, "bad_to_good": 1.0, "loss_in_good": 1.0, "loss_in_bad": 1.0}),
-        (4.5, "loss", {"good_to_bad": 0.0, "bad_to_good": 1.0, "loss_in_good": 0.0, "loss_in_bad": 0.0}),
+        (3.5, "left.loss", {"model": "independent", "probability": 1.0}),
+        (4.5, "loss", {"model": "independent", "probability": 0.0}),
     ]
     back = [(time, udp(RIGHT, LEFT, 472)) for time, _ in frames(5, gap_s=1.0)]
     ran = pass_over({"delay": "10 ms"}, frames(5, gap_s=1.0), back, changes)
@@ -257,7 +257,7 @@ def test_a_csv_trace_says_rate_delay_and_loss_from_when_time_begins() -> None:
     assert delays[10:20] == pytest.approx([5 + 514 * 8e-4] * 10)
 
 
-LOSS = {"good_to_bad": 0, "bad_to_good": 1, "loss_in_good": 0, "loss_in_bad": 1}
+LOSS = {"model": "gilbert-elliott", "good_to_bad": 0, "bad_to_good": 1, "loss_in_good": 0, "loss_in_bad": 1}
 JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation": 0, "reorder": False, "table": []}
 
 
@@ -267,6 +267,8 @@ JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation":
         ("rate", 10.0, "rate cannot be 10.0; it is a number from 1000 to 1e+11 bit/s"),
         ("left.delay", 11, "delay cannot be 11; it is a number from 0 to 10 s"),
         ("loss", LOSS | {"good_to_bad": 2}, "its good_to_bad is a number from 0 to 1"),
+        ("loss", {"probability": 0.1}, "its model is one of independent gilbert-elliott gilbert-elliott-in-time two-state"),
+        ("loss", {"model": "lost-periods", "repeat": True, "periods": [[1, 2], [1.5, 3]]}, "periods of errors are not in order"),
         ("queue", {"discipline": "sfq"}, "its discipline is one of fifo priority codel fq-codel cake pie red ared dualpi2"),
         ("queue", {"discipline": "fifo", "bytes": 1513}, "its bytes is a number from 1514 to 2e+09 B"),
         ("queue", {"discipline": "pie", "target": 1, "interval": 1, "burst": 61}, "its burst is a number from 0 to 60 s"),
