@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/fragmentation.h"
 #include "../engine/loss_counts.h"
 #include "../queueing/queue.h"
 
 #include "fragment.h"
-#include "fragmentation.h"
 #include "radio.h"
 
 #include "ns3/lr-wpan-mac.h"
