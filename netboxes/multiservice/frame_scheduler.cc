@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "frame_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace netboxit::multiservice
+{
+
+namespace
+{
+
+/// Weights of queueing::Scfq are whole numbers.
+constexpr double WEIGHT_OF_ONE = 1e6;
+
+} // namespace
+
+FrameScheduler::FrameScheduler() : m_order(queueing::Weights(MOST_SERVICES, static_cast<std::uint32_t>(WEIGHT_OF_ONE)))
+{
+}
+
+void FrameScheduler::Enqueue(AirFrame frame)
+{
+    const auto service = frame.service;
+    const auto bytes = frame.Bytes();
+    m_bytes += bytes;
+    ++m_frames;
+    m_lines[service].Push(std::move(frame));
+    if (m_lines[service].Count() == 1)
+    {
+        m_order.Begin(service, bytes);
+    }
+}
+
+bool FrameScheduler::IsEmpty() const
+{
+    return m_frames == 0;
+}
+
+AirFrame FrameScheduler::Dequeue()
+{
+    const auto service = static_cast<ServiceId>(m_order.Next());
+    auto frame = m_lines[service].Pop();
+    const auto bytes = frame.Bytes();
+    m_bytes -= bytes;
+    --m_frames;
+    m_order.Sent(service, bytes, FirstBytes(service));
+    return frame;
+}
+
+void FrameScheduler::SetShare(ServiceId service, double share)
+{
+    m_order.Weigh(service, static_cast<std::uint32_t>(std::max(1.0, std::round(share * WEIGHT_OF_ONE))));
+}
+
+void FrameScheduler::TakeAll(ServiceId service, std::vector<AirFrame>& taken)
+{
+    auto& line = m_lines[service];
+    if (line.Count() == 0)
+    {
+        return;
+    }
+    while (line.Count() > 0)
+    {
+        taken.push_back(line.Pop());
+        m_bytes -= taken.back().Bytes();
+        --m_frames;
+    }
+    m_order.TakenOut(service, 0);
+}
+
+void FrameScheduler::Line::Push(AirFrame frame)
+{
+    if (m_count == m_frames.size())
+    {
+        std::ranges::rotate(m_frames, m_frames.begin() + static_cast<std::ptrdiff_t>(m_first));
+        m_first = 0;
+        m_frames.resize(std::max<std::size_t>(16, 2 * m_count));
+    }
+    m_frames[(m_first + m_count) & (m_frames.size() - 1)] = std::move(frame);
+    ++m_count;
+}
+
+AirFrame FrameScheduler::Line::Pop()
+{
+    auto frame = std::move(m_frames[m_first]);
+    m_first = (m_first + 1) & (m_frames.size() - 1);
+    --m_count;
+    return frame;
+}
+
+} // namespace netboxit::multiservice
