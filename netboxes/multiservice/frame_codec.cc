@@ -31,13 +31,13 @@ std::uint16_t Read(Bytes from, std::size_t bytes)
     return bytes == 2 ? BigEndian16(from, 0) : from[0];
 }
 
-std::uint8_t NibbleOf(const AirFrame& frame, HeaderFormat format)
+std::uint8_t NibbleOf(const AirFrame& frame, HeaderFields fields)
 {
-    switch (format)
+    switch (fields)
     {
-    case HeaderFormat::Bare:
+    case HeaderFields::Bare:
         return 0;
-    case HeaderFormat::Block:
+    case HeaderFields::Block:
         return static_cast<std::uint8_t>((frame.block & BLOCKS_MASK) << 1 | (frame.type == FrameType::Parity ? PARITY : 0));
     default:
         return static_cast<std::uint8_t>(frame.type);
@@ -45,17 +45,17 @@ std::uint8_t NibbleOf(const AirFrame& frame, HeaderFormat format)
 }
 
 /// False: frames of this format have no such nibble.
-bool ReadNibble(AirFrame& frame, HeaderFormat format, std::uint8_t nibble)
+bool ReadNibble(AirFrame& frame, HeaderFields fields, std::uint8_t nibble)
 {
-    switch (format)
+    switch (fields)
     {
-    case HeaderFormat::Bare:
+    case HeaderFields::Bare:
         return nibble == 0;
-    case HeaderFormat::Block:
+    case HeaderFields::Block:
         frame.block = nibble >> 1;
         frame.type = (nibble & PARITY) != 0 ? FrameType::Parity : FrameType::Data;
         return true;
-    case HeaderFormat::Arq:
+    case HeaderFields::Arq:
         frame.type = static_cast<FrameType>(nibble);
         return frame.type <= FrameType::Nak;
     default:
@@ -66,30 +66,31 @@ bool ReadNibble(AirFrame& frame, HeaderFormat format, std::uint8_t nibble)
 
 } // namespace
 
-std::uint8_t HeaderBytes(HeaderFormat format, unsigned sequenceBits)
+std::uint8_t HeaderFormat::Bytes() const
 {
-    switch (format)
+    switch (fields)
     {
-    case HeaderFormat::Bare:
+    case HeaderFields::Bare:
         return 1;
-    case HeaderFormat::Arq:
+    case HeaderFields::Arq:
         return static_cast<std::uint8_t>(1 + 2 * SequenceBytes(sequenceBits));
     default:
         return static_cast<std::uint8_t>(1 + SequenceBytes(sequenceBits));
     }
 }
 
-std::size_t EncodeHeader(const AirFrame& frame, HeaderFormat format, unsigned sequenceBits, std::span<std::uint8_t, LONGEST_HEADER> header)
+std::size_t EncodeHeader(const AirFrame& frame, const HeaderFormat& format, std::span<std::uint8_t, LONGEST_HEADER> header)
 {
-    header[0] = static_cast<std::uint8_t>(frame.service << 4 | NibbleOf(frame, format));
+    header[0] = static_cast<std::uint8_t>(frame.service << 4 | NibbleOf(frame, format.fields));
+    const auto bytes = SequenceBytes(format.sequenceBits);
     std::size_t length = 1;
-    if (format != HeaderFormat::Bare)
+    if (format.fields != HeaderFields::Bare)
     {
-        length += Write(frame.sequence, SequenceBytes(sequenceBits), header.subspan(length));
+        length += Write(frame.sequence, bytes, header.subspan(length));
     }
-    if (format == HeaderFormat::Arq)
+    if (format.fields == HeaderFields::Arq)
     {
-        length += Write(frame.acknowledgement, SequenceBytes(sequenceBits), header.subspan(length));
+        length += Write(frame.acknowledgement, bytes, header.subspan(length));
     }
     return length;
 }
@@ -99,21 +100,21 @@ std::optional<ServiceId> ServiceOf(Bytes frame)
     return frame.empty() ? std::nullopt : std::optional(static_cast<ServiceId>(frame[0] >> 4));
 }
 
-std::optional<AirFrame> DecodeHeader(Bytes frame, HeaderFormat format, unsigned sequenceBits)
+std::optional<AirFrame> DecodeHeader(Bytes frame, const HeaderFormat& format)
 {
     AirFrame decoded;
-    decoded.headerBytes = HeaderBytes(format, sequenceBits);
-    if (frame.size() < decoded.headerBytes || !ReadNibble(decoded, format, frame[0] & LOW_NIBBLE))
+    decoded.headerBytes = format.Bytes();
+    if (frame.size() < decoded.headerBytes || !ReadNibble(decoded, format.fields, frame[0] & LOW_NIBBLE))
     {
         return std::nullopt;
     }
-    decoded.service = static_cast<ServiceId>(frame[0] >> 4);
-    const auto bytes = SequenceBytes(sequenceBits);
-    if (format != HeaderFormat::Bare)
+    decoded.service = *ServiceOf(frame);
+    const auto bytes = SequenceBytes(format.sequenceBits);
+    if (format.fields != HeaderFields::Bare)
     {
         decoded.sequence = Read(frame.subspan(1), bytes);
     }
-    if (format == HeaderFormat::Arq)
+    if (format.fields == HeaderFields::Arq)
     {
         decoded.acknowledgement = Read(frame.subspan(1 + bytes), bytes);
     }

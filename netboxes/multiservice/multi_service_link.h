@@ -2,40 +2,19 @@
 #pragma once
 
 #include "frame_scheduler.h"
+#include "layer_settings.h"
+#include "link_host.h"
 #include "pacer.h"
-#include "service.h"
+#include "service_metrics.h"
+#include "service_place.h"
 #include "share_meter.h"
 
+#include <array>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace netboxit::multiservice
 {
-
-/// The end of a link at which a layer is: Snoop works at the base station only (spec 1.6.11).
-enum class LinkEnd : std::uint8_t
-{
-    Base,
-    Mobile,
-};
-
-/// Whoever has a layer: the link below it, the upper layer above it, and the other end's accounts.
-class LinkHost
-{
-  public:
-    virtual ~LinkHost() = default;
-    /// Begins to transmit a frame. When the transmission ends, not within this call, the host calls TransmitComplete(). The frame is valid until then.
-    virtual void Transmit(const AirFrame& frame) = 0;
-    /// A packet of the other end for the upper layer. With Snoop a packet may come more than once: packet.IsDelivered() tells before the first time.
-    virtual void Deliver(ServiceId service, const Packet& packet) = 0;
-    /// Pacing permits the next packet: IsOpen() is true again.
-    virtual void Opened() = 0;
-    /// To be told to the other end by PeerGaveUp(), within this call. Not where the other end is in another program: it then keeps the packet for longer.
-    virtual void GaveUp(ServiceId service, std::uint16_t sequence) = 0;
-    /// The packet as an Ethernet frame; empty where the host has no bytes. Only Snoop asks.
-    virtual std::span<const std::uint8_t> BytesOf(const Packet& packet) const = 0;
-};
 
 /// One end of a multi-service link layer (Xylomenos 1999, chapter 6; spec 1.7, F6.1): pacing, services, frame scheduler, demultiplexer and
 /// multiplexer. The classifier is the host's: it says which service a packet goes to.
@@ -47,7 +26,9 @@ class LinkHost
 ///     measure_interval: 1.0                                     s, also of the metrics
 ///     smoothing: 0.0                                            weight of the metrics reported before, spec 4.5
 ///     timer_factor: services | share | a number                 spec 1.7.5
-///     pacing: {mode: none | packet | batch, batch: 10, overhead: 0}   spec 1.7.3; overhead: bytes of each packet, besides its own
+///     pacing: none | packet | batch                             spec 1.7.3
+///     pacing_batch: 10                                          packets
+///     pacing_overhead: 0                                        bytes that the link adds to each packet
 ///
 /// One thread. All calls happen at Timebase::Now().
 class MultiServiceLink
@@ -88,11 +69,47 @@ class MultiServiceLink
     static void ChangeSchemes(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther);
 
     /// Bytes of frames that wait for the transmitter.
-    std::uint64_t QueuedBytes() const;
-    /// {services: [{scheme, share, timer_factor, sent…, received…, goodput, loss, delay, effective_goodput, …}], pacing: …}, in base units.
-    Json Read() const;
-    /// Starts counts and metrics anew.
-    void ResetStatistics();
+    std::uint64_t QueuedBytes() const
+    {
+        return m_scheduler.Bytes();
+    }
+
+    /// Of a service that exists.
+    const ServiceStatistics& StatisticsOf(ServiceId service) const;
+    const ServiceMetrics& MetricsOf(ServiceId service) const;
+    /// Of all services, by ServiceId, in base units: counts of this end, its metrics, and with `other`, the layer at the other end, the effective
+    /// goodput from here to there.
+    Json Read(const MultiServiceLink* other = nullptr) const;
+
+  private:
+    using Services = std::vector<std::unique_ptr<Service>>;
+
+    /// Services by these settings, in their places and unused.
+    Services MakeServices(const LayerSettings& settings);
+    /// All but the services themselves.
+    void Apply(const LayerSettings& settings);
+    void SetShare(ServiceId service, double share);
+    void SetTimerFactors();
+    void Measure();
+    /// Begins to transmit, if the transmitter is free and a frame waits.
+    void Pump();
+    /// Where packets and frames of a service go: to service 0 where there is no such service.
+    ServicePlace& PlaceOf(ServiceId service);
+
+    LinkFacts m_facts;
+    LinkEnd m_end;
+    Timebase& m_timebase;
+    LinkHost& m_host;
+    FrameScheduler m_scheduler;
+    LayerSettings m_settings;
+    std::array<std::unique_ptr<ServicePlace>, MOST_SERVICES> m_places; ///< the first ones have services
+    std::array<double, MOST_SERVICES> m_sharesNow{};
+    Pacer m_pacer;
+    ShareMeter m_meter;
+    Timer m_opening;
+    Timer m_measuring;
+    AirFrame m_onAir;
+    bool m_isTransmitting{false};
 };
 
 } // namespace netboxit::multiservice

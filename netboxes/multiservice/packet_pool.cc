@@ -2,10 +2,16 @@
 #include "packet_pool.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace netboxit::multiservice
 {
+
+Packet Packet::MakeParity() const
+{
+    return m_pool->TakeParity();
+}
 
 void Packet::Cover(const Packet& packet) const
 {

@@ -54,6 +54,8 @@ class Packet
     /// The reason that the pool's owner is told if it is settled without having been delivered.
     void Blame(Drop reason) const;
 
+    /// A parity packet of the same pool, which covers nothing yet.
+    Packet MakeParity() const;
     /// Of a parity packet: covers one packet more. Keeps it until the parity packet is gone.
     void Cover(const Packet& packet) const;
     /// What its bytes add to an XOR: of a packet its own number in the pool, of a parity packet the XOR of those that it covers. An XOR of
@@ -86,8 +88,6 @@ class PacketPool
     PacketPool& operator=(const PacketPool&) = delete;
 
     Packet Take(std::uint64_t item, std::uint32_t bytes);
-    /// A packet without an item, which covers nothing yet.
-    Packet TakeParity();
 
     /// Packets that something refers to, parity packets included.
     std::size_t Packets() const
@@ -110,6 +110,7 @@ class PacketPool
         std::vector<Packet> covered{};
     };
 
+    Packet TakeParity();
     std::uint32_t TakeEntry();
     void Release(std::uint32_t number);
 

@@ -6,8 +6,7 @@ namespace netboxit::multiservice
 
 void Service::Send(const Packet& packet)
 {
-    ++m_statistics.offeredPackets;
-    m_statistics.offeredBytes += packet.Bytes();
+    CountOffered(packet);
     TakePacket(packet);
 }
 
@@ -47,6 +46,7 @@ void Service::Damaged(const AirFrame& frame)
     {
         frame.payload.Blame(Drop::OnAir);
     }
+    FrameDamaged(frame);
 }
 
 void Service::SetTimerFactor(double factor)
@@ -56,6 +56,18 @@ void Service::SetTimerFactor(double factor)
         m_timerFactor = factor;
         TimerFactorChanged();
     }
+}
+
+void Service::Reject(const Packet& packet, Drop reason)
+{
+    CountOffered(packet);
+    Refuse(packet, reason);
+}
+
+void Service::CountOffered(const Packet& packet)
+{
+    ++m_statistics.offeredPackets;
+    m_statistics.offeredBytes += packet.Bytes();
 }
 
 void Service::Refuse(const Packet& packet, Drop reason)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "air_frame.h"
+#include "frame_codec.h"
 #include "link_facts.h"
 #include "service_statistics.h"
 #include "timer.h"
@@ -47,12 +47,24 @@ class Service
 
     /// A packet from above. What finds no room is dropped.
     void Send(const Packet& packet);
+    /// A packet that an earlier service took from above.
+    void Resend(const Packet& packet)
+    {
+        TakePacket(packet);
+    }
+
     /// An undamaged frame of the service at the other end.
     void Receive(const AirFrame& frame);
     /// The end of a frame's transmission: timers of ARQ run from here (spec 6).
     void Departed(const AirFrame& frame);
     /// A frame of the service at the other end was damaged on the air. For accounts only: a receiver cannot know whose it was.
     void Damaged(const AirFrame& frame);
+    /// A packet from above finds no room outside the service.
+    void Reject(const Packet& packet, Drop reason);
+    /// A packet of this end will not arrive.
+    void Refuse(const Packet& packet, Drop reason);
+    /// Hands a packet to the upper layer. `later` is how much later than a packet that no error hit, ns, as the receiver estimates it.
+    void Deliver(const Packet& packet, std::int64_t later = 0);
 
     /// Whether a packet from above finds room now.
     virtual bool HasRoom() const
@@ -65,6 +77,11 @@ class Service
 
     /// Multiplies timers (spec 1.7.5), from now on and those that run.
     void SetTimerFactor(double factor);
+
+    double TimerFactor() const
+    {
+        return m_timerFactor;
+    }
 
     /// The end of this service: gives all packets that it took from above and that `peer`, the service at the other end, has not
     /// delivered yet, in their order, if this service keeps them. Its frames mean nothing afterwards. Nothing is given by services that keep nothing:
@@ -83,6 +100,12 @@ class Service
         return m_statistics;
     }
 
+    /// How headers of its frames look in bytes.
+    const HeaderFormat& Format() const
+    {
+        return m_format;
+    }
+
     /// Goes on with the counts of a service that this one replaces.
     void Continue(const ServiceStatistics& statistics)
     {
@@ -96,8 +119,13 @@ class Service
     }
 
   protected:
-    explicit Service(ServicePort& port) : m_port(port)
+    Service(ServicePort& port, const HeaderFormat& format) : m_port(port), m_format(format), m_headerBytes(format.Bytes())
     {
+    }
+
+    AirFrame NewFrame(FrameType type) const
+    {
+        return {.type = type, .headerBytes = m_headerBytes};
     }
 
     virtual void TakePacket(const Packet& packet) = 0;
@@ -112,20 +140,14 @@ class Service
     {
     }
 
-    /// A packet of this end will not arrive.
-    void Refuse(const Packet& packet, Drop reason);
-    /// Hands a packet to the upper layer. `later` is how much later than a packet that no error hit, ns, as the receiver estimates it.
-    void Deliver(const Packet& packet, std::int64_t later = 0);
+    virtual void FrameDamaged(const AirFrame& frame)
+    {
+    }
 
     /// A base time with the timer factor, ns.
     std::int64_t Inflated(std::int64_t base) const
     {
         return static_cast<std::int64_t>(static_cast<double>(base) * m_timerFactor);
-    }
-
-    double TimerFactor() const
-    {
-        return m_timerFactor;
     }
 
     /// A round trip of a frame of the longest packet, ns: what a retransmission adds to the delay at least (spec 4.5).
@@ -135,6 +157,10 @@ class Service
     ServiceStatistics m_statistics{};
 
   private:
+    void CountOffered(const Packet& packet);
+
+    HeaderFormat m_format;
+    std::uint8_t m_headerBytes;
     double m_timerFactor{1};
 };
 

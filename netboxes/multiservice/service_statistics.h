@@ -3,6 +3,8 @@
 
 #include "packet_pool.h"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -38,6 +40,9 @@ struct ServiceStatistics
     {
         return dropped[static_cast<std::size_t>(reason)];
     }
+
+    /// By name, without `delay`: metrics tell it.
+    nlohmann::json Read() const;
 };
 
 } // namespace netboxit::multiservice

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "scheme_settings.h"
+#include "sequence_space.h"
+#include "service.h"
+
+#include <cstdint>
+
+namespace netboxit::multiservice
+{
+
+/// ARQ with a window and with acknowledgements that travel with data, or later by themselves: what Go-Back-N and Selective Repeat have in
+/// common (spec 1.6.3). An acknowledgement names the frame that is expected next.
+///
+/// The window may change at any time: what is outstanding beyond a smaller one stays.
+class ArqService : public Service
+{
+  public:
+    bool HasRoom() const override
+    {
+        return Outstanding() < m_settings.window;
+    }
+
+    void Set(const Json& settings) override;
+    void HandOver(const Service& peer, const std::function<void(const Packet&)>& give) override;
+    Json Read() const override;
+
+  protected:
+    using Number = SequenceSpace::Number;
+
+    struct Settings
+    {
+        static Settings Of(const Json& settings, const LinkFacts& facts);
+
+        unsigned sequenceBits{};
+        std::uint32_t window{};
+        std::int64_t timer{};    ///< ns, from the end of a frame's transmission
+        std::int64_t ackDelay{}; ///< ns
+    };
+
+    /// A frame that is not acknowledged yet.
+    struct Sent
+    {
+        Packet packet{};
+        std::int64_t departed{}; ///< the end of its latest transmission, ns
+        bool isWaiting{};        ///< for the end of its next one
+    };
+
+    ArqService(ServicePort& port, const Settings& settings);
+
+    void TakePacket(const Packet& packet) override;
+    void TakeFrame(const AirFrame& frame) override;
+    void FrameDeparted(const AirFrame& frame) override;
+
+    virtual void TakeData(const AirFrame& frame) = 0;
+
+    virtual void TakeNak(const AirFrame&)
+    {
+    }
+
+    /// A frame that is not acknowledged has left the transmitter.
+    virtual void DataDeparted(Number number) = 0;
+
+    /// A frame is acknowledged.
+    virtual void Acknowledged(Number)
+    {
+    }
+
+    /// One or more frames were acknowledged; the window has moved.
+    virtual void WindowMoved()
+    {
+    }
+
+    /// The windows need so much room from now on.
+    virtual void Grow(std::size_t capacity);
+
+    /// Everything before this frame has arrived.
+    void TakeAcknowledgement(Number number);
+    /// Sends an outstanding frame again, unless it still waits for its transmission.
+    void Retransmit(Number number);
+
+    std::uint32_t Outstanding() const
+    {
+        return m_space.Distance(m_base, m_next);
+    }
+
+    bool IsOutstanding(Number number) const
+    {
+        return m_space.Distance(m_base, number) < Outstanding();
+    }
+
+    std::int64_t Timeout() const
+    {
+        return Inflated(m_settings.timer);
+    }
+
+    Settings m_settings;
+    SequenceSpace m_space;
+    SequenceRing<Sent> m_sent;
+    Number m_base{0};     ///< the first one that is not acknowledged
+    Number m_next{0};     ///< of the next new packet
+    Number m_expected{0}; ///< of the receiver
+
+  private:
+    void Transmit(Number number, bool isRetransmission);
+    void SendAcknowledgement();
+
+    Timer m_acknowledging;
+};
+
+} // namespace netboxit::multiservice

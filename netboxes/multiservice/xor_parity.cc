@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "xor_parity.h"
+
+#include <utility>
+
+namespace netboxit::multiservice
+{
+
+namespace
+{
+
+/// Sequence numbers have one byte.
+constexpr std::uint32_t NUMBERS = 256;
+/// Of a block: a receiver tells one block from the next.
+constexpr std::uint32_t MOST_PACKETS = NUMBERS / 2 - 1;
+
+} // namespace
+
+XorParity::XorParity(ServicePort& port, const Json& settings)
+    : XorParity(port, HeaderFields::Sequence, SchemeSettings(settings, port.Facts()).Integer("block", 1, MOST_PACKETS), NUMBERS)
+{
+    m_blocks = NUMBERS / (m_size + 1);
+}
+
+XorParity::XorParity(ServicePort& port, HeaderFields fields, std::uint32_t size, std::uint32_t blocks)
+    : Service(port, {fields}),
+      m_size(size),
+      m_blocks(blocks)
+{
+}
+
+void XorParity::TakePacket(const Packet& packet)
+{
+    if (!m_parity)
+    {
+        m_parity = packet.MakeParity();
+    }
+    Send(FrameType::Data, packet);
+    m_parity.Cover(packet);
+    ++m_filled;
+    if (m_filled == m_size)
+    {
+        EndBlock();
+    }
+}
+
+void XorParity::EndBlock()
+{
+    if (m_filled > 0)
+    {
+        Send(FrameType::Parity, std::exchange(m_parity, {}));
+        m_filled = 0;
+        m_sending = (m_sending + 1) % m_blocks;
+    }
+}
+
+void XorParity::Send(FrameType type, const Packet& packet)
+{
+    auto frame = NewFrame(type);
+    frame.payload = packet;
+    frame.standsAlone = type == FrameType::Data;
+    Number(frame, {m_sending, m_filled});
+    m_port.Emit(std::move(frame));
+}
+
+void XorParity::Number(AirFrame& frame, const Place& place) const
+{
+    frame.sequence = static_cast<std::uint16_t>(place.block * (m_size + 1) + place.position);
+}
+
+XorParity::Place XorParity::PlaceOf(const AirFrame& frame) const
+{
+    return {frame.sequence / (m_size + 1), frame.sequence % (m_size + 1)};
+}
+
+void XorParity::TakeFrame(const AirFrame& frame)
+{
+    const auto place = PlaceOf(frame);
+    auto& block = BlockAt(place.block);
+    const bool isData = frame.type == FrameType::Data;
+    const auto now = m_latest;
+    if (!(isData ? block.TakeData(place.position, frame.payload, now) : block.TakeParity(place.position, frame.payload, now)))
+    {
+        ++m_statistics.duplicates;
+        return;
+    }
+    const auto isLate = [&] { return m_former && &block == &*m_former; };
+    if (isData)
+    {
+        m_statistics.lost -= isLate() ? 1 : 0;
+        Deliver(frame.payload);
+    }
+    if (const auto repaired = block.Repair())
+    {
+        m_statistics.lost -= isLate() ? 1 : 0;
+        // It would have come just before the one that showed the gap.
+        Deliver(*repaired, now - block.GapSeen() + m_port.Facts().TimeOf(frame.Bytes()));
+    }
+}
+
+ParityBlock& XorParity::BlockAt(std::uint32_t number)
+{
+    const auto silence = m_port.Time().Now() - m_latest;
+    m_latest += silence;
+    if (silence > RoundTrip())
+    {
+        // Nothing overtakes for so long: its number may stand for a new block now.
+        m_former.reset();
+    }
+    if (m_former && m_former->Number() == number)
+    {
+        return *m_former;
+    }
+    if (m_block && m_block->Number() != number)
+    {
+        const auto passed = (number + m_blocks - m_block->Number()) % m_blocks;
+        m_statistics.lost += m_block->Missing() + std::uint64_t{passed - 1} * m_size;
+        m_former = std::move(m_block);
+        m_block.reset();
+    }
+    if (!m_block)
+    {
+        m_block = NewBlock(number);
+    }
+    return *m_block;
+}
+
+} // namespace netboxit::multiservice
