@@ -169,6 +169,20 @@ void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, M
     }
 }
 
+void MultiServiceLink::ResetStatistics()
+{
+    for (std::size_t service = 0; service < m_settings.places.size(); ++service)
+    {
+        m_places[service]->Occupant()->Continue({});
+        m_places[service]->Metrics().Restart({});
+    }
+}
+
+const HeaderFormat& MultiServiceLink::FormatOf(ServiceId service) const
+{
+    return m_places[service]->Occupant()->Format();
+}
+
 const ServiceStatistics& MultiServiceLink::StatisticsOf(ServiceId service) const
 {
     return m_places[service]->Occupant()->Statistics();

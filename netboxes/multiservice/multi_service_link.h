@@ -74,7 +74,11 @@ class MultiServiceLink
         return m_scheduler.Bytes();
     }
 
-    /// Of a service that exists.
+    /// Starts counts and metrics anew.
+    void ResetStatistics();
+
+    /// How headers of a service's frames look in bytes. Of a service that exists.
+    const HeaderFormat& FormatOf(ServiceId service) const;
     const ServiceStatistics& StatisticsOf(ServiceId service) const;
     const ServiceMetrics& MetricsOf(ServiceId service) const;
     /// Of all services, by ServiceId, in base units: counts of this end, its metrics, and with `other`, the layer at the other end, the effective

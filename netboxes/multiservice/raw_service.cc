@@ -13,7 +13,10 @@ void RawService::TakeFrame(const AirFrame& frame)
 {
     m_statistics.duplicates += frame.payload.IsDelivered() ? 1 : 0;
     const bool isRepair = frame.isRetransmission && !frame.payload.IsDelivered();
-    m_statistics.lost -= isRepair && m_statistics.lost > 0 ? 1 : 0;
+    if (isRepair)
+    {
+        m_statistics.Found();
+    }
     Deliver(frame.payload, isRepair ? RoundTrip() : 0);
 }
 

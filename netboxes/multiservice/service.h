@@ -106,7 +106,7 @@ class Service
         return m_format;
     }
 
-    /// Goes on with the counts of a service that this one replaces.
+    /// Goes on with these counts: those of a service that this one replaces.
     void Continue(const ServiceStatistics& statistics)
     {
         m_statistics = statistics;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "service_metrics.h"
 
-#include <cmath>
+#include <algorithm>
 
 namespace netboxit::multiservice
 {
@@ -32,6 +32,7 @@ void ServiceMetrics::Measure(const ServiceStatistics& statistics)
 void ServiceMetrics::Restart(const ServiceStatistics& statistics)
 {
     m_before = statistics;
+    m_goodput = m_loss = m_delay = std::nullopt;
 }
 
 std::optional<double> ServiceMetrics::EffectiveGoodput(const ServiceMetrics& sender, const ServiceMetrics& receiver)

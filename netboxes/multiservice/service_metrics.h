@@ -21,7 +21,7 @@ class ServiceMetrics
 
     /// An interval ends.
     void Measure(const ServiceStatistics& statistics);
-    /// The next interval begins with these counts.
+    /// The next interval begins with these counts, and nothing was reported before.
     void Restart(const ServiceStatistics& statistics);
 
     /// Bytes of the upper layer by all bytes that the service sent: of the direction in which this end sends.

@@ -41,6 +41,12 @@ struct ServiceStatistics
         return dropped[static_cast<std::size_t>(reason)];
     }
 
+    /// A packet came that was counted as lost.
+    void Found()
+    {
+        lost -= lost > 0 ? 1 : 0;
+    }
+
     /// By name, without `delay`: metrics tell it.
     nlohmann::json Read() const;
 };

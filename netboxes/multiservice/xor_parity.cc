@@ -84,15 +84,21 @@ void XorParity::TakeFrame(const AirFrame& frame)
         ++m_statistics.duplicates;
         return;
     }
-    const auto isLate = [&] { return m_former && &block == &*m_former; };
+    const auto found = [&]
+    {
+        if (m_former && &block == &*m_former)
+        {
+            m_statistics.Found();
+        }
+    };
     if (isData)
     {
-        m_statistics.lost -= isLate() ? 1 : 0;
+        found();
         Deliver(frame.payload);
     }
     if (const auto repaired = block.Repair())
     {
-        m_statistics.lost -= isLate() ? 1 : 0;
+        found();
         // It would have come just before the one that showed the gap.
         Deliver(*repaired, now - block.GapSeen() + m_port.Facts().TimeOf(frame.Bytes()));
     }
