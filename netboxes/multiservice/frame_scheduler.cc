@@ -11,8 +11,8 @@ namespace netboxit::multiservice
 namespace
 {
 
-/// Weights of queueing::Scfq are whole numbers.
-constexpr double WEIGHT_OF_ONE = 1e6;
+/// Weights of queueing::Scfq are whole numbers. With a power of two, stamps of shares that are powers of two are exact.
+constexpr double WEIGHT_OF_ONE = 1 << 20;
 
 } // namespace
 
