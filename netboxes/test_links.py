@@ -27,6 +27,7 @@ CASES: dict[str, tuple[dict[str, Any], list[Change], dict[str, str]]] = {
         [],
         {"b": "no cell in reach"},
     ),
+    "multiservice": ({"stations": {"a": {}, "b": {"up": False}}, "profile": "pcs"}, [], {"a": "taken down"}),
     "pan": ({"stations": {"hub": {"role": "coordinator"}, "a": {"distance": "9 km"}, "b": {}}}, [], {"a": "out of range"}),
     "pmr": ({"stations": {"base": {"role": "base"}, "a": {"outage": True}, "b": {}}}, [], {"a": "outage"}),
     "satellite": (

@@ -47,7 +47,7 @@ wires: [[a, line.west], [line.east, b]]
 events:
   - {at: 2 s, drill: line-detour, with: {delay: 80 ms, hold: 3 s}}
 """
-OURS = {"endpoints", "ethernet", "generator", "link", "lte", "pan", "pmr", "satellite", "sink", "wifi", "wimax"}
+OURS = {"endpoints", "ethernet", "generator", "link", "lte", "multiservice", "pan", "pmr", "satellite", "sink", "wifi", "wimax"}
 
 
 def install(packages: InstalledPackages, distribution: str = "delay-line", name: str = "delayline", **changed: str) -> Path:

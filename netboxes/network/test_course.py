@@ -119,6 +119,7 @@ REBOOTED = {
     "pan": {"stations": {"a": {"role": "device"}, "b": {"role": "coordinator"}}, "distance": "10 m"},
     "pmr": {"stations": {"a": {}, "b": {"role": "base"}}, "distance": "1 km"},
     "ethernet": {"stations": {"a": {}, "b": {}}, "medium": "shared"},
+    "multiservice": {"stations": {"a": {}, "b": {}}, "profile": "wlan", "services": [{"class": "default", "scheme": "sr-m2"}]},
 }
 
 

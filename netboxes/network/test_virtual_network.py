@@ -45,6 +45,16 @@ SEGMENTS: Mapping[str, tuple[dict[str, Any], str, str]] = {
     "lte": ({"stations": {"ue": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "400 m"}, "ue", "core"),
     "pan": ({"stations": {"d": {"role": "device"}, "c": {"role": "coordinator"}}, "distance": "10 m"}, "d", "c"),
     "pmr": ({"stations": {"t": {}, "base": {"role": "base"}}, "distance": "1 km"}, "t", "base"),
+    "multiservice": (
+        {
+            "stations": {"base": {}, "mobile": {}},
+            "profile": "wlan",
+            "errors": {"level": 4},
+            "services": [{"class": "default", "scheme": "rlp"}],
+        },
+        "base",
+        "mobile",
+    ),
 }
 
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be said of a service of the link layer in YAML."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from contracts.quantities import TIME, Quantity
+
+SchemeName = Literal["none", "go-back-n", "sr", "sr-m1", "sr-m2", "rlp", "rlp-oos", "xor", "xor-adaptive", "snoop"]
+Interval = Annotated[float, Quantity(TIME, 1e-6, 1e3)]
+
+_ARQ = ("timer", "window", "ack_delay", "sequence_bits")
+_RLP = ("timer", "attempts", "ring", "keepalive", "sequence_bits")
+#: The settings of each scheme.
+SETTINGS: dict[SchemeName, tuple[str, ...]] = {
+    "none": (),
+    "go-back-n": _ARQ,
+    "sr": _ARQ,
+    "sr-m1": _ARQ,
+    "sr-m2": _ARQ,
+    "rlp": _RLP,
+    "rlp-oos": _RLP,
+    "xor": ("block",),
+    "xor-adaptive": ("block", "inactivity"),
+    "snoop": ("cache", "connections", "timer_floor"),
+}
+
+
+class Service(BaseModel):
+    """A service: how frames of one traffic class are recovered, and their share of the link."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+    traffic_class: str = Field(alias="class", description="A class that the netbox declares, or `default`: all others.")
+    scheme: SchemeName = Field(
+        "none",
+        description="none; go-back-n; selective repeat: sr, with several NAKs in a window sr-m1, and in a frame sr-m2; Karn's "
+        "RLP: rlp, out of sequence rlp-oos; parity after each block: xor, also when nothing comes xor-adaptive; snoop.",
+    )
+    share: float = Field(1.0, ge=1e-3, le=1e3, description="Of the link while others send, too; only ratios count.")
+    queue: int = Field(50, ge=1, le=1_000_000, description="Frames that may wait for the transmitter; 50 as in ns-2.")
+    timer: Interval | None = Field(
+        None,
+        description="go-back-n, sr, rlp: from the end of a frame's transmission, or of a NAK's, until it is repeated. Default: "
+        "two delays and some frames, as the profile has it.",
+    )
+    window: int | None = Field(None, ge=1, le=65536, description="go-back-n, sr: frames that are not acknowledged, 127.")
+    ack_delay: Interval | None = Field(
+        None, description="go-back-n, sr: an acknowledgement waits so long for a frame that takes it along; a frame's time."
+    )
+    sequence_bits: int | None = Field(None, ge=3, le=16, description="go-back-n, sr, rlp: of sequence numbers, 8.")
+    attempts: int | None = Field(
+        None, ge=1, le=100, description="rlp: how often a frame is asked for; rlp 3, rlp-oos 1 (Xylomenos 1999, 4.3, 5.3)."
+    )
+    ring: int | None = Field(None, ge=1, le=65536, description="rlp: frames that its sender keeps, 128.")
+    keepalive: Interval | None = Field(
+        None, description="rlp: with nothing to send, its sender tells its last frame so often; as the profile has it."
+    )
+    block: int | None = Field(None, ge=1, le=127, description="xor: data frames for one of parity; as the profile has it.")
+    inactivity: Interval | None = Field(
+        None, description="xor-adaptive: after so much silence a block ends; as the profile has it."
+    )
+    cache: int | None = Field(None, ge=1, le=10_000, description="snoop: segments that are kept of a connection, 100.")
+    connections: int | None = Field(None, ge=1, le=4096, description="snoop: TCP connections that it follows, 256.")
+    timer_floor: Interval | None = Field(None, description="snoop: the shortest time until a local retransmission, 100 ms.")
+
+    @model_validator(mode="after")
+    def _check_settings(self) -> Self:
+        own = SETTINGS[self.scheme]
+        others = {name for settings in SETTINGS.values() for name in settings} - set(own)
+        if wrong := [name for name in type(self).model_fields if name in others and getattr(self, name) is not None]:
+            has = f"it has {', '.join(own)}" if own else "it has no settings"
+            raise ValueError(f"{self.scheme} has no {wrong[0]}; {has}")
+        if self.window is not None or self.ring is not None:
+            self._check_sequence_numbers()
+        return self
+
+    def _check_sequence_numbers(self) -> None:
+        half = 2 ** ((self.sequence_bits or 8) - 1)
+        for key, frames in (("window", self.window), ("ring", self.ring)):
+            if frames is not None and frames > half:
+                raise ValueError(
+                    f"{key} {frames} is above {half}, half of the {2 * half} sequence numbers: an old frame could be taken for a "
+                    f"new one; say at most {half}, or more `sequence_bits`"
+                )

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A link with a multi-service link layer in virtual time: delays, recovery, services beside each other, changes while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from netboxes.engine.virtual import Change, Emulation, EmulationFailed, TimedFrame, emulate, udp
+from results.records import Fate
+from testbed.description.topology_file import load
+
+CHECKOUT = Path(__file__).parents[2]
+BASE, MOBILE = 0, 1
+STREAM, SPEECH = 10, 46
+CLASSES = [
+    {"name": "stream", "match": {"dscp": [STREAM]}},
+    {"name": "speech", "match": {"dscp": [SPEECH]}},
+]
+#: Bytes of a frame (Xylomenos 1999, tables 3.1 to 3.3).
+FRAME = {"cellular": 50, "pcs": 250, "wlan": 1000}
+RATE = {"cellular": 14.4e3, "pcs": 64e3, "wlan": 2e6}
+DELAY_S = {"cellular": 0.1, "pcs": 0.05, "wlan": 0.003}
+
+
+def packets(times: Iterable[float], payload: int, dscp: int = SPEECH, source: int = BASE) -> list[TimedFrame]:
+    ports = (40000 + dscp, 5004 + dscp)
+    return [(at, udp(source, MOBILE - source, payload, dscp=dscp, identification=n, ports=ports)) for n, at in enumerate(times)]
+
+
+def over(link: dict[str, Any], base: Sequence[TimedFrame], mobile: Sequence[TimedFrame] = (), **options: Any) -> Emulation:
+    parameters = {"stations": {"base": {}, "mobile": {}}, **link}
+    return emulate("multiservice", parameters, {"base": base, "mobile": mobile}, classes=CLASSES, **options)
+
+
+def losing(lost: Iterable[int]) -> Change:
+    """Before the first packet: which frames of the base are lost, in turn; none after those."""
+    return 0.5, "base.errors", {"model": "lost-frames", "frames": list(map(int, lost)), "repeat": False}
+
+
+def numbers(ran: Emulation, station: str = "mobile") -> list[int]:
+    return [int.from_bytes(data[42:46], "big") for _, data in ran.received[station]]
+
+
+def arrivals(ran: Emulation, station: str = "mobile") -> dict[int, float]:
+    return dict(zip(numbers(ran, station), [at for at, _ in ran.received[station]], strict=True))
+
+
+def service(ran: Emulation, name: str, station: str = "base") -> dict[str, Any]:
+    counts: dict[str, Any] = ran.statistics["segment"]["stations"][station]["services"][name]
+    return counts
+
+
+def wired(frames: Sequence[TimedFrame], rate: str, delay: str) -> list[TimedFrame]:
+    """What comes out at the other end of a wire."""
+    ran = emulate("link", {"stations": {"a": {}, "b": {}}, "rate": rate, "delay": delay, "overhead": "0 B"}, {"a": frames})
+    return ran.received["b"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "lan1", "wan1", "lan2", "wan2"),
+    [
+        ("cellular", 129.4, 178.5, 257.7, 306.9),
+        ("pcs", 82.6, 132.4, 164.0, 213.8),
+        ("wlan", 8.80, 61.0, 15.8, 68.0),
+    ],
+)
+def test_without_recovery_a_packet_takes_the_time_of_its_path(
+    profile: str, lan1: float, wan1: float, lan2: float, wan2: float
+) -> None:
+    """His topologies (3.3): a wired LAN (10 Mbit/s, 1 ms) or WAN (2 Mbit/s, 50 ms), and one wireless link, or one at each end."""
+    measured = []
+    for two in (False, True):
+        for rate, delay in (("10 Mbit/s", "1 ms"), ("2 Mbit/s", "50 ms")):
+            frames = packets([1.0], FRAME[profile])
+            if two:
+                frames = over({"profile": profile}, frames).received["mobile"]
+            frames = wired(frames, rate, delay)
+            measured.append(1e3 * (over({"profile": profile}, frames).received["mobile"][0][0] - 1))
+    # Wires carry 28 bytes of headers more here.
+    assert measured == pytest.approx([lan1, wan1, lan2, wan2], abs=1)
+
+
+@pytest.mark.parametrize(("profile", "published_ms"), [("cellular", 259), ("pcs", 163), ("wlan", 14)])
+def test_rlp_recovers_as_soon_as_its_study_says(profile: str, published_ms: float) -> None:
+    """Table 5.2: the next frame shows the gap, a NAK goes back, the frame comes again."""
+    frame_s = 8 * (FRAME[profile] + 2) / RATE[profile]
+    link = {"profile": profile, "services": [{"class": "speech", "scheme": "rlp-oos"}]}
+    arrived = arrivals(over(link, packets([1.0, 1.0], FRAME[profile]), events=[losing([1])]))
+    late_ms = 1e3 * (arrived[0] - (1 + frame_s + DELAY_S[profile]))
+    assert late_ms == pytest.approx(published_ms, abs=1)
+
+
+@pytest.mark.parametrize(("profile", "published_ms"), [("cellular", 130), ("pcs", 142), ("wlan", 18)])
+def test_parity_recovers_as_soon_as_its_study_says(profile: str, published_ms: float) -> None:
+    """Table 5.2: half a block of nine frames, on the mean over which of its frames is lost, the one of parity included."""
+    frame_s = 8 * (FRAME[profile] + 2) / RATE[profile]
+    blocks, of_block = 10, 9
+    begins = [1 + 2 * block for block in range(blocks)]
+    times = [begin for begin in begins for _ in range(of_block)]
+    link = {"profile": profile, "services": [{"class": "speech", "scheme": "xor", "block": of_block}]}
+    lost = [frame == block for block in range(blocks) for frame in range(of_block + 1)]
+    arrived = arrivals(over(link, packets(times, FRAME[profile]), events=[losing(lost)]))
+    late_s = [
+        arrived[block * of_block + frame] - (begins[block] + (frame + 1) * frame_s + DELAY_S[profile])
+        for block in range(blocks)
+        for frame in range(of_block)
+    ]
+    assert sum(at > 1e-6 for at in late_s) == of_block
+    assert 1e3 * sum(late_s) / blocks == pytest.approx(published_ms, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("level", "lost", "lost_of_two"), [(1, 0.020, 0.040), (2, 0.079, 0.158), (3, 0.488, 0.973), (4, 1.900, 3.764)]
+)
+def test_rlp_that_asks_once_leaves_the_losses_of_a_second_chance(level: int, lost: float, lost_of_two: float) -> None:
+    """p (1 - (1 - p)^2): a frame is lost, and then its NAK or its repetition."""
+    count = 60_000
+    link = {
+        "profile": "cellular",
+        "errors": {"level": level},
+        "services": [{"class": "speech", "scheme": "rlp-oos", "attempts": 1}],
+    }
+    interval_s = 8 * 50 / 9.6e3
+    first = over(link, packets(1 + interval_s * np.arange(count), 50), seed=level).received["mobile"]
+    again = over(link, first, seed=level + 100).received["mobile"]
+    for arrived, expected in ((first, lost / 100), (again, lost_of_two / 100)):
+        deviation = sqrt(expected * (1 - expected) / count)
+        assert 1 - len(arrived) / count == pytest.approx(expected, abs=3 * deviation)
+
+
+def test_one_service_without_recovery_is_a_plain_link() -> None:
+    """Each frame has the byte of its service and, as a real one, the byte that names the packet's protocol."""
+    chance = np.random.default_rng(7)
+    times = 1 + np.cumsum(chance.exponential(4e-3, 3000))
+    frames = [(at, udp(BASE, MOBILE, int(chance.integers(0, 960)), identification=n)) for n, at in enumerate(times)]
+    layered = over({"profile": "wlan", "accounting": "real", "services": [{"class": "default", "queue": 1000}]}, frames)
+    plain = emulate(
+        "link", {"stations": {"a": {}, "b": {}}, "rate": "2 Mbit/s", "delay": "3 ms", "overhead": "2 B"}, {"a": frames}
+    )
+    assert [data for _, data in layered.received["mobile"]] == [data for _, data in plain.received["b"]]
+    departures = [[at for at, _ in received] for received in (layered.received["mobile"], plain.received["b"])]
+    assert departures[0] == pytest.approx(departures[1], abs=1e-9)
+
+
+#: A file transfer that keeps a queue full, and a call within its share of the cellular link, 6.4 kbit/s.
+TRANSFER = packets(1 + 0.02 * np.arange(5000), 50, STREAM)
+CALL = packets(1 + 8 * 50 / 6.4e3 * np.arange(1400), 50, SPEECH)
+
+
+def call_delays_ms(services: list[dict[str, Any]], pacing: str, **link: Any) -> NDArray[np.float64]:
+    ran = over({"profile": "cellular", "services": services, "pacing": pacing, **link}, sorted(TRANSFER + CALL))
+    call = ran.records[(ran.records["class"] == 1) & (ran.records["fate"] == Fate.DELIVERED)]
+    return np.asarray((call["out_ns"] - call["in_ns"]) / 1e6, np.float64)
+
+
+def test_services_keep_a_call_apart_from_a_transfer_and_pacing_undoes_it() -> None:
+    """Its study's own warning (8.2.1): paced packets wait above the services, in one queue for all."""
+    one = [{"class": "default"}]
+    two = [{"class": "stream", "share": 0.33}, {"class": "speech", "share": 0.66}]
+    alone, paced_alone = (call_delays_ms(one, pacing) for pacing in ("none", "packet"))
+    shared, paced = (call_delays_ms(two, pacing) for pacing in ("none", "packet"))
+    frame_ms = 1e3 * 8 * 51 / 14.4e3
+    # A frame in transmission is not interrupted, and one of the transfer may be before it in turn.
+    assert shared.mean() < 100 + 3 * frame_ms
+    assert alone.mean() > 100 + 25 * frame_ms
+    assert list(paced) == list(paced_alone)
+    assert paced.mean() > 100 + 25 * frame_ms
+
+
+def test_with_lines_by_class_above_the_link_layer_paced_calls_wait_little() -> None:
+    two = [{"class": "stream", "share": 0.33}, {"class": "speech", "share": 0.66}]
+    queue = {"discipline": "scfq", "weights": {"stream": 1, "speech": 2}}
+    assert call_delays_ms(two, "packet", queue=queue).mean() < 100 + 4 * 1e3 * 8 * 51 / 14.4e3
+
+
+def test_backlogged_services_share_the_link_as_they_are_told() -> None:
+    """Table 7.1: 0.33 and 0.66 of the cellular link are 4.8 and 9.6 kbit/s."""
+    services = [{"class": "stream", "share": 0.33}, {"class": "speech", "share": 0.66}]
+    times = 1 + 0.02 * np.arange(5000)
+    ran = over({"profile": "cellular", "services": services}, sorted(packets(times, 50, STREAM) + packets(times, 50, SPEECH)))
+    span_s = 80.0
+    arrived = ran.records[
+        (ran.records["fate"] == Fate.DELIVERED) & (ran.records["out_ns"] > 10e9) & (ran.records["out_ns"] < 90e9)
+    ]
+    rates = [8 * 51 * int((arrived["class"] == number).sum()) / span_s for number in (0, 1)]
+    assert rates == pytest.approx([4.8e3, 9.6e3], abs=8 * 51 / span_s * 2)
+
+
+@pytest.mark.parametrize(
+    ("accounting", "pieces", "bytes_each"), [("payload", 9, 9 + 410), ("real", 11, 11 + 438 + 1 + 4 + 5 * 10)]
+)
+def test_long_packets_go_in_pieces(accounting: str, pieces: int, bytes_each: int) -> None:
+    """410 bytes of payload in frames of 50; 438 bytes of IP with RFC 4944's headers, 40 of them in each frame."""
+    ran = over({"profile": "cellular", "accounting": accounting}, packets([1.0], 410))
+    sent = ran.statistics["segment"]["stations"]["base"]
+    assert (sent["frames_sent"], sent["sent_bytes"]) == (pieces, bytes_each)
+    assert 1e3 * (ran.received["mobile"][0][0] - 1) == pytest.approx(100 + 1e3 * 8 * bytes_each / 14.4e3, abs=1e-3)
+
+
+def test_a_packet_is_lost_with_any_of_its_pieces() -> None:
+    events = [losing([0, 0, 0, 1])]
+    lost = over({"profile": "cellular"}, packets([1.0, 5.0], 200), events=events)
+    assert numbers(lost) == [1]
+    assert lost.records["fate"].tolist() == [Fate.ON_AIR, Fate.DELIVERED]
+    services = [{"class": "speech", "scheme": "sr-m2"}]
+    repaired = over({"profile": "cellular", "services": services}, packets([1.0, 5.0], 200), events=events)
+    assert numbers(repaired) == [0, 1]
+    assert service(repaired, "speech")["retransmissions"] == 1
+
+
+@pytest.mark.parametrize("accounting", ["payload", "real"])
+@pytest.mark.parametrize("scheme", ["go-back-n", "sr", "sr-m1", "sr-m2", "rlp"])
+@pytest.mark.parametrize("profile", ["cellular", "pcs", "wlan"])
+def test_schemes_in_sequence_deliver_in_order_at_the_most_errors(scheme: str, profile: str, accounting: str) -> None:
+    """All of it, but what RLP has given up after three attempts. With real accounting headers are read from their bytes."""
+    count = 1500
+    interval_s = 10 * 8 * FRAME[profile] / RATE[profile]
+    services = [{"class": "speech", "scheme": scheme}]
+    link = {"profile": profile, "errors": {"level": 4}, "services": services, "accounting": accounting}
+    payload = FRAME[profile] - (29 if accounting == "real" else 0)
+    ran = over(link, packets(1 + interval_s * np.arange(count), payload))
+    arrived = numbers(ran)
+    assert arrived == sorted(set(arrived))
+    if scheme == "rlp":
+        assert len(arrived) + service(ran, "speech", "mobile")["lost"] == count
+    else:
+        assert len(arrived) + sum(service(ran, "speech")["dropped"].values()) == count
+    assert service(ran, "speech")["retransmissions"] > 0
+
+
+def test_every_scheme_meets_the_same_fades() -> None:
+    """Probes of a class of their own, seldom enough that they wait for nobody's frames."""
+    fades = {"model": "gilbert-elliott-in-time", "good": "20 s", "bad": "5 s"}
+    probes = packets(np.arange(1, 2000, 2.0), 50, dscp=0)
+    call = packets(np.arange(2.0, 2000, 2.0), 50)
+    lost = []
+    for scheme in ("none", "rlp-oos", "xor", "sr-m2"):
+        ran = over(
+            {"profile": "pcs", "errors": fades, "services": [{"class": "speech", "scheme": scheme}]}, sorted(probes + call)
+        )
+        of_probes = ran.records[ran.records["class"] == 2]
+        lost.append(np.asarray(of_probes["fate"] == Fate.ON_AIR))
+    assert 0.1 < lost[0].mean() < 0.3
+    # A probe that waits for a frame of a call can begin after a fade has begun, or ended.
+    assert all((other != lost[0]).mean() < 0.01 for other in lost)
+
+
+def test_another_scheme_takes_over_what_is_under_way_also_with_a_full_window() -> None:
+    """At one time 127 frames wait for an acknowledgement; from then on others repeat them."""
+    count = 127
+    other = [
+        {"class": "speech", "scheme": "rlp", "share": 1.0, "queue": 1000},
+    ]
+    services = [{"class": "speech", "scheme": "sr-m2", "queue": 1000}]
+    link = {"profile": "cellular", "errors": {"probability": 0.3}, "services": services}
+    ran = over(link, packets([1.0] * count, 50), events=[(2.5, "services", other)])
+    arrived = numbers(ran)
+    assert arrived == sorted(set(arrived))
+    assert len(arrived) + service(ran, "speech", "mobile")["lost"] >= count - 1
+    assert service(ran, "speech")["scheme"] == "rlp"
+    assert set(ran.records["fate"].tolist()) <= {Fate.DELIVERED, Fate.RETRY_LIMIT}
+
+
+def test_error_levels_shares_and_timers_change_while_it_runs() -> None:
+    events: list[Change] = [
+        (50.0, "errors", {"model": "level", "level": 4}),
+        (100.0, "base.errors", {"model": "independent", "probability": 1.0}),
+        (150.0, "errors", {"model": "independent", "probability": 0.0}),
+    ]
+    times = np.arange(1, 200, 0.1)
+    ran = over({"profile": "cellular"}, packets(times, 50), events=events)
+    gone = np.asarray(ran.records["fate"] == Fate.ON_AIR)
+    at_s = np.asarray(ran.records["in_ns"] / 1e9)
+    shares = [gone[(at_s >= begin) & (at_s < begin + 49)].mean() for begin in (0, 50, 100, 150)]
+    assert shares[0] == shares[3] == 0
+    assert 0.05 < shares[1] < 0.16
+    assert shares[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("errors", {"model": "level", "level": 5}, "its level is a whole number from 1 to 4"),
+        ("timer_factor", "twice", "timer_factor"),
+        ("services", [{"class": "speech", "scheme": "arq", "share": 1, "queue": 5}], "its [0].scheme is one of none go-back-n"),
+        ("services", [{"class": "video", "scheme": "none", "share": 1, "queue": 5}], "class 'video', which the netbox does not"),
+        ("services", [{"class": "speech", "scheme": "sr", "share": 1, "queue": 5, "window": 200}], "half of the 256 sequence"),
+        ("base.services", [{"class": "speech", "scheme": "sr", "share": 1, "queue": 5}], "ends"),
+    ],
+)
+def test_bad_live_changes_are_refused(parameter: str, value: Any, message: str) -> None:
+    with pytest.raises(EmulationFailed) as failed:
+        over({"profile": "cellular"}, packets([1.0], 50), events=[(0.5, parameter, value)])
+    assert message in str(failed.value)
+
+
+def test_a_link_that_is_down_loses_what_is_sent_and_says_so() -> None:
+    events: list[Change] = [(10.05, "base.up", False), (20.05, "up", True)]
+    ran = over({"profile": "wlan"}, packets(np.arange(1, 30, 0.1), 50), events=events)
+    gone = ran.records[ran.records["fate"] == Fate.ON_AIR]["in_ns"] / 1e9
+    assert (gone.min(), gone.max(), len(gone)) == (pytest.approx(10.1), pytest.approx(20.0), 100)
+    assert [
+        (line["event"], line["station"]) for line in ran.journal if "event" in line and line["event"].startswith("link_")
+    ] == [
+        ("link_down", "mobile"),
+        ("link_up", "mobile"),
+    ]
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    link = {"profile": "pcs", "errors": {"level": 4}, "services": [{"class": "speech", "scheme": "sr-m1"}]}
+    first, again, other = (over(link, packets(np.arange(1, 200, 0.1), 250), seed=seed) for seed in (3, 3, 4))
+    assert (first.records == again.records).all()
+    assert (first.records["out_ns"] != other.records["out_ns"]).any()
+
+
+def test_the_example_is_sound() -> None:
+    assert load(CHECKOUT / "topologies" / "multiservice.yaml").netboxes["air"].technology == "multiservice"
