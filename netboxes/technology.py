@@ -68,6 +68,9 @@ class Technology(BaseModel):
     STARTS_ANEW: ClassVar[bool] = True
     #: Its segment can say what a station's link is like (`StateOf` of netboxes/engine/segment.h).
     TELLS_LINKS: ClassVar[bool] = False
+    #: Its stations' statistics have `services`, each with its counts, and live figures have them, too
+    #: (testbed/observation/services.py): statistics are then asked for each second, and are to take next to no time.
+    TELLS_SERVICES: ClassVar[bool] = False
     #: Frames end in it: where test traffic goes.
     ABSORBS: ClassVar[bool] = False
 

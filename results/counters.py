@@ -18,9 +18,9 @@ Kind = Literal["gauge", "counter", "constant"]
 
 #: Words in a name by which it is a state, though it may happen never to fall in a run.
 _STATES = frozenset(
-    """active associated attenuation azimuth backlog cell cqi db dbm delay depth distance elevation fade gain interval latency
-    latest length level linked load margin max mcs mean min noise occupancy p50 p90 p99 phase position power queued rate ratio
-    rsrp rsrq rssi share signal sinr snr speed utilisation window x y z""".split()  # noqa: SIM905
+    """active associated attenuation azimuth backlog cell cqi db dbm delay depth distance elevation fade gain goodput interval
+    latency latest length level linked load loss margin max mcs mean min noise occupancy p50 p90 p99 phase position power
+    queued rate ratio rsrp rsrq rssi share signal sinr snr speed utilisation waiting window x y z""".split()  # noqa: SIM905
 )
 
 #: What counts frames by cause: "queue" there is a cause.

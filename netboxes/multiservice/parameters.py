@@ -90,6 +90,7 @@ class Parameters(Technology):
         }
     )
     TELLS_LINKS: ClassVar[bool] = True
+    TELLS_SERVICES: ClassVar[bool] = True
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"base": {}, "mobile": {}}, "profile": "wlan", "rate": "100 Mbit/s"}
     #: A UDP datagram without payload, of which its services count the header of a frame alone.

@@ -51,6 +51,26 @@ class Port(TypedDict):
     delay_ms: float | None
 
 
+class Service(TypedDict):
+    """A service of a link layer at one station in an interval: what the station hands to it, and what comes to the station."""
+
+    station: str
+    service: str
+    scheme: str
+    #: Accounted bits of packets, without headers of the link layer.
+    in_bit_s: float
+    out_bit_s: float
+    #: Frames that the station repeated.
+    retransmissions: int
+    #: Packets that do not come to the station any more.
+    lost: int
+    #: Latest measurements, null before the first: of what it sends, the packets' share of all bytes on the air.
+    goodput: float | None
+    #: Of what comes to it: share lost after recovery, and delay without queues.
+    loss: float | None
+    delay_ms: float | None
+
+
 class LatenessOfKind(TypedDict):
     """Of frames, or of the simulator's events."""
 
@@ -84,6 +104,8 @@ class NodeFigures(TypedDict):
     marked: NotRequired[int]
     #: Of a host with parts in managed links.
     management: NotRequired[list[PartStatus]]
+    #: Of a netbox whose link layer has services.
+    services: NotRequired[list[Service]]
     #: Of a netbox, as the keys below.
     answers: NotRequired[bool]
     light: NotRequired[Light]

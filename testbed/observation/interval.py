@@ -10,6 +10,7 @@ from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.statistics import LatenessCounters
 from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
+from testbed.observation import services
 from testbed.observation.reading import NodeReading, Reading, Traffic
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
@@ -83,7 +84,7 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
         _port(port["name"], earlier[port["name"]], port, span_s, counted(earlier[port["name"]]["delay_s"], port["delay_s"]))
         for port in now.netbox["ports"]
     ]
-    return {
+    figures: NodeFigures = {
         **_figures(node, now.alive, ports, lost),
         "marked": int(counted(before.netbox["frames"].get("marked", 0), now.netbox["frames"].get("marked", 0))),
         "answers": True,
@@ -91,6 +92,9 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
         "lateness": {"limit_us": limit_us(node), **lateness},
         "cpu": round(counted(before.netbox["scheduler"]["cpu_s"], now.netbox["scheduler"]["cpu_s"]) / max(span_s, 1e-9), 4),
     }
+    if now.services:
+        figures["services"] = services.figures(before.services, now.services, span_s)
+    return figures
 
 
 def _port(name: str, before: Traffic | None, now: Traffic, span_s: float, delay_s: float | None = None) -> Port:

@@ -54,6 +54,13 @@ METRICS: Final = (
         (*_PORT, "place", "stage", "what"),
         "What a stage of a port counts and shares, by the word of its statistics; bandwidths in bit/s.",
     ),
+    Metric(
+        "netboxit_service_value",
+        "gauge",
+        (*_PORT, "service", "scheme", "what"),
+        "What a service of a link layer counts at a station, by the key of its statistics, and measures: `goodput` of what the "
+        "station sends, `loss` and `delay` (seconds) of what comes to it.",
+    ),
     Metric("netboxit_netbox_inside_frames", "gauge", _NODE, "Frames that are in the netbox now."),
     Metric(
         "netboxit_netbox_lateness_seconds",
@@ -125,6 +132,11 @@ def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sampl
     if now.netbox is not None:
         yield "netboxit_netbox_lateness_limit_seconds", "", labels, limit_us(node) / 1e6
         yield from _of_netbox(labels, now.netbox)
+    for (station, name), counts in now.services.items():
+        of_service = {**labels, "port": station, "service": name, "scheme": counts["scheme"]}
+        for what, number in counts.items():
+            if isinstance(number, int | float):
+                yield "netboxit_service_value", "", {**of_service, "what": what}, number
 
 
 def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from typing_extensions import TypedDict
 
 from contracts.control import NetboxCounters
 from contracts.errors import NetBoxITError
+from contracts.netbox_configuration import netbox_configuration
 from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
+from netboxes.technology import technology_of
 from system import foreign_text, namespaces
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ControlFailed
+from testbed.observation.services import Services, services
 
 #: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
 _SWITCH_SHARE: Final = 0.02
@@ -33,6 +36,9 @@ _TIMEOUT_S: Final = 1.0
 _SWITCH_DEADLINE_S: Final = 10.0
 #: Of the kernel's IP layer, what is lost there.
 _IP_LOSSES: Final = {"InDiscards": "in_discards", "OutDiscards": "out_discards", "OutNoRoutes": "no_route"}
+
+
+Answer = TypeVar("Answer")
 
 
 class Traffic(TypedDict):
@@ -66,6 +72,8 @@ class NodeReading:
     lost: Mapping[str, int] = field(default_factory=dict)
     #: How a host does in the management of links.
     parts: Sequence[PartStatus] = ()
+    #: Of a netbox whose link layer has services.
+    services: Services = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class LabReader:
             return NodeReading(time.monotonic(), False)
         if node.kind == "netbox":
             counters = self._counters(node.name)
-            return NodeReading(time.monotonic(), True, counters)
+            return NodeReading(time.monotonic(), True, counters, services=self._services(node))
         interfaces, lost = _kernel(self.lab, node)
         if node.kind == "switch":
             lost = self._switches.setdefault(node.name, _Switch(self.lab, node.name)).lost()
@@ -114,10 +122,20 @@ class LabReader:
         return NodeReading(time.monotonic(), True, None, interfaces, lost, parts)
 
     def _counters(self, netbox: str) -> NetboxCounters | None:
+        return self._asked(netbox, Control.counters)
+
+    def _services(self, node: NodePlan) -> Services:
+        if not technology_of(netbox_configuration(node)["technology"]).TELLS_SERVICES:
+            return {}
+        statistics = self._asked(node.name, Control.statistics)
+        return {} if statistics is None else services(statistics["segment"])
+
+    def _asked(self, netbox: str, question: Callable[[Control], Answer]) -> Answer | None:
+        """None while it does not answer."""
         try:
             if netbox not in self._controls:
                 self._controls[netbox] = self.lab.control(netbox, _TIMEOUT_S)
-            return self._controls[netbox].counters()
+            return question(self._controls[netbox])
         except ControlFailed:
             if (broken := self._controls.pop(netbox, None)) is not None:
                 broken.close()

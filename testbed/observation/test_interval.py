@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import json
 from collections import deque
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, Literal, cast
 
@@ -13,6 +14,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from contracts.control import NetboxCounters
 from contracts.node_status import PartStatus
 from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from results.conftest import netbox_files
@@ -20,10 +22,21 @@ from testbed.documents import kinds
 from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import InterfaceCounters, NodeReading, Reading, parse_dev, parse_snmp
+from testbed.observation.services import ServiceCounters
 from testbed.observation.watching import WatchedLab
 from testbed.views.watch_view import nodes, picture
 from tests.documents import documents
 
+SERVICE: ServiceCounters = {
+    "scheme": "rlp",
+    "offered_bytes": 1000,
+    "delivered_bytes": 2000,
+    "retransmissions": 7,
+    "lost": 1,
+    "goodput": 0.9,
+    "loss": 0.01,
+    "delay": None,
+}
 BOUNDS = (10.0, 100.0, 1000.0, 10_000.0)
 DEV = """\
 Inter-|   Receive                                                |  Transmit
@@ -62,6 +75,7 @@ def counters(frames: int = 0, delay_s: float = 0.0, frame: Any = None, event: An
 def plan() -> Plan:
     nodes = (
         NodePlan("field", "netbox", "f", "f", (1,), (), (InterfacePlan("responder", "w", ""),), files=netbox_files("responder")),
+        NodePlan("air", "netbox", "g", "g", (1,), (), (InterfacePlan("base", "v", ""),), files=netbox_files("base")),
         NodePlan("a", "host", "a", "a", (0,), (), (InterfacePlan("eth0", "w", ""),)),
         NodePlan("meoc", "router", "m", "m", (0,), (), ()),
     )
@@ -71,6 +85,10 @@ def plan() -> Plan:
 
 def reading(at_s: float, netbox: Any, **nodes: NodeReading) -> Reading:
     return Reading(int(at_s * 1e9), {"field": NodeReading(at_s, True, netbox), **nodes})
+
+
+def with_service(at_s: float, service: ServiceCounters) -> NodeReading:
+    return NodeReading(at_s, True, cast(NetboxCounters, counters()), services={("base", "speech"): service})
 
 
 def between(plan: Plan, before: Any, now: Any, span_s: float = 2.0) -> dict[str, Any]:
@@ -90,6 +108,20 @@ def test_rates_are_what_counters_grew_by_and_the_delay_is_that_of_the_interval(p
             "delay_ms": 50.0,
         }
     ]
+
+
+def test_services_have_the_figures_of_the_interval(plan: Plan) -> None:
+    more = {"offered_bytes": 1500, "delivered_bytes": 4000, "retransmissions": 9, "lost": 4, "delay": 0.2}
+    grown = cast(ServiceCounters, {**SERVICE, **more})
+    readings = [
+        reading(at_s, counters(), air=with_service(at_s, service)) for at_s, service in ((0, SERVICE), (2, grown), (4, SERVICE))
+    ]
+    now, anew = (interval(plan, *two)["nodes"][1]["services"][0] for two in pairwise(readings))
+    assert now == {
+        **{"station": "base", "service": "speech", "scheme": "rlp", "in_bit_s": 2000.0, "out_bit_s": 8000.0},
+        **{"retransmissions": 2, "lost": 3, "goodput": 0.9, "loss": 0.01, "delay_ms": 200.0},
+    }
+    assert (anew["in_bit_s"], anew["retransmissions"], anew["delay_ms"]) == (4000.0, 7, None)
 
 
 def test_a_netbox_that_was_started_again_counts_from_nothing(plan: Plan) -> None:
@@ -210,6 +242,18 @@ def test_the_picture_fits_terminals_of_any_width(plan: Plan, width: int) -> None
     assert ("cores" in drawn, "delay" in drawn) == (width >= 110, width >= 76)
     if width >= 80:
         assert "a ended" in drawn and "1 missed" in drawn and "2 on air" in drawn and "10 ms" in drawn and "link down" in drawn
+
+
+def test_services_have_lines_of_their_own(plan: Plan) -> None:
+    before, after = (
+        reading(at_s, counters(), air=with_service(at_s, {**SERVICE, "retransmissions": 7 + at_s, "lost": at_s, "delay": 0.25}))
+        for at_s in (0, 2)
+    )
+    watched = SimpleNamespace(lab=SimpleNamespace(name="x"), interval=interval(plan, before, after), events=deque())
+    console = Console(file=io.StringIO(), width=120, height=24, force_terminal=False)
+    console.print(picture(cast(list[WatchedLab], [watched]), 120, 24, 1.0))
+    (line,) = [line for line in cast(io.StringIO, console.file).getvalue().splitlines() if "base speech" in line]
+    assert "250 ms" in line and "2 lost, 2 repeated" in line
 
 
 def test_no_lab_is_told() -> None:

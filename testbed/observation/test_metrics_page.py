@@ -18,7 +18,7 @@ from contracts.plan import Plan
 from testbed.observation.metrics_page import METRICS, page
 from testbed.observation.metrics_server import MetricsServer, PortTaken
 from testbed.observation.reading import InterfaceCounters, NodeReading
-from testbed.observation.test_interval import counters, late, plan, reading
+from testbed.observation.test_interval import SERVICE, counters, late, plan, reading, with_service
 
 __all__ = ["plan"]
 
@@ -67,6 +67,7 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
             on_air=7,
             stages={"responder": [{"stage": "pink", "share": 5e6, "words": "no number"}]},
         ),
+        air=with_service(1, SERVICE),
         a=NodeReading(1, True, None, ports, {"no_route": 4}, [part]),
         meoc=NodeReading(1, False),
     )
@@ -86,6 +87,10 @@ def test_counters_of_all_labs_are_on_one_page_under_one_head_each(plan: Plan) ->
         assert found["netboxit_node_lost_packets_total", f'lab="{lab}",node="a",reason="no_route"'] == 4
         of_stage = f'lab="{lab}",node="field",port="responder",place="0",stage="pink",what="share"'
         assert found["netboxit_stage_value", of_stage] == 5e6
+        of_service = f'lab="{lab}",node="air",port="base",service="speech",scheme="rlp",what='
+        assert found["netboxit_service_value", f'{of_service}"retransmissions"'] == 7
+        assert found["netboxit_service_value", f'{of_service}"goodput"'] == 0.9
+        assert ("netboxit_service_value", f'{of_service}"delay"') not in found
         of_part = f'lab="{lab}",node="a",link="sat",part="member",what='
         assert found["netboxit_managed_link_value", f'{of_part}"budget"'] == 600_000
         assert found["netboxit_managed_link_value", f'{of_part}"reachable"'] == 1

@@ -24,7 +24,7 @@ from rich.text import Text
 from contracts.errors import WrongInput
 from contracts.node_status import PartStatus
 from contracts.quantities import RATE
-from testbed.documents.watch import NodeFigures, Port
+from testbed.documents.watch import NodeFigures, Port, Service
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing
 
@@ -94,6 +94,7 @@ def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     no_cells: dict[str, Text | str] = {}
     for node in figures:
         ports = [_port(port, width) for port in node["ports"]]
+        ports += [_service(service, width) for service in node.get("services", ())]
         for of_node, of_port in zip_longest([_node(node, width)], ports, fillvalue=no_cells):
             table.add_row(*((of_node | of_port).get(column, "") for column in columns))
     return table
@@ -128,6 +129,19 @@ def _port(port: Port, width: int) -> dict[str, Text | str]:
     }
 
 
+def _service(service: Service, width: int) -> dict[str, Text | str]:
+    repeated, lost = service["retransmissions"], service["lost"]
+    return {
+        "port": drawing.plain(f"{service['station']} {service['service']}", "dim"),
+        "in": _rate(service["in_bit_s"], None, width),
+        "out": _rate(service["out_bit_s"], None, width),
+        "delay": "" if service["delay_ms"] is None else f"{service['delay_ms']:.3g} ms",
+        "lost": drawing.coloured(
+            (f"{lost} lost" if lost else "", "red"), f"{', ' if lost and repeated else ''}{repeated} repeated" if repeated else ""
+        ),
+    }
+
+
 def _lateness(node: NodeFigures, width: int) -> Text:
     """A light for each netbox, and how late its frames and events were in the last interval."""
     if node["kind"] != "netbox" or not node["alive"]:
@@ -156,13 +170,13 @@ def _rate(bit_s: float | None, frames_s: float | None, width: int) -> str:
         return ""
     scale, unit = next((unit for unit in _UNITS if bit_s >= unit[0]), (1, ""))
     text = f"{bit_s / scale:.3g} {unit}bit/s"
-    return f"{text} {frames_s:.0f}/s" if width >= _WIDE else text
+    return f"{text} {frames_s:.0f}/s" if frames_s is not None and width >= _WIDE else text
 
 
 def _height(watched: WatchedLab) -> int:
     if watched.interval is None:
         return 2
-    return 2 + sum(max(1, len(node["ports"])) for node in watched.interval["nodes"])
+    return 2 + sum(max(1, len(node["ports"]) + len(node.get("services", ()))) for node in watched.interval["nodes"])
 
 
 @contextmanager
