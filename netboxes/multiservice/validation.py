@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The link layer beside the figures of its source and closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, sqrt
+from typing import Any
+
+import numpy as np
+
+from netboxes.engine.virtual import Change, Emulation, TimedFrame, emulate, udp
+from netboxes.multiservice.profiles import PROFILES, ProfileName
+from netboxes.validation import Chapter, Curve, Figure, Plot
+from results.records import Fate
+
+#: Standard deviations that a measured share may be off: by chance one in 370 is.
+SIGMAS = 3.0
+SPEECH = 46
+CLASSES = ({"name": "speech", "match": {"dscp": [SPEECH]}},)
+NAMES: dict[ProfileName, str] = {"cellular": "Cellular", "pcs": "PCS", "wlan": "WLAN"}
+
+
+def chapters() -> Iterator[Chapter]:
+    yield _paths()
+    yield _recovery()
+    yield _errors()
+    yield _residual_losses()
+    yield _repetition()
+
+
+def _packets(times: Sequence[float] | np.ndarray[Any, Any], payload: int) -> list[TimedFrame]:
+    return [(float(at), udp(0, 1, payload, dscp=SPEECH, identification=number)) for number, at in enumerate(times)]
+
+
+def _over(profile: ProfileName, frames: Sequence[TimedFrame], scheme: dict[str, Any] | None = None, **more: Any) -> Emulation:
+    events: Sequence[Change] = more.pop("events", ())
+    seed: int = more.pop("seed", 1)
+    services = [{"class": "speech", **scheme}] if scheme else []
+    link = {"stations": {"base": {}, "mobile": {}}, "profile": profile, "services": services, **more}
+    return emulate("multiservice", link, {"base": frames}, classes=CLASSES, events=events, seed=seed)
+
+
+def _wire(frames: Sequence[TimedFrame], rate: str, delay: str) -> list[TimedFrame]:
+    link = {"stations": {"a": {}, "b": {}}, "rate": rate, "delay": delay, "overhead": "0 B"}
+    return emulate("link", link, {"a": frames}).received["b"]
+
+
+def _paths() -> Chapter:
+    expected: dict[ProfileName, tuple[float, ...]] = {
+        "cellular": (129.4, 178.5, 257.7, 306.9),
+        "pcs": (82.6, 132.4, 164.0, 213.8),
+        "wlan": (8.80, 61.0, 15.8, 68.0),
+    }
+    figures = []
+    for profile, delays_ms in expected.items():
+        measured = []
+        for links in (1, 2):
+            for rate, delay in (("10 Mbit/s", "1 ms"), ("2 Mbit/s", "50 ms")):
+                frames = _packets([1.0], PROFILES[profile].frame)
+                frames = _over(profile, frames).received["mobile"] if links == 2 else frames
+                frames = _over(profile, _wire(frames, rate, delay)).received["mobile"]
+                measured.append((frames[0][0] - 1) * 1e3)
+        figures += [
+            Figure(f"{NAMES[profile]}, {path}", "ms", delay_ms, ran, absolute=1.0)
+            for path, delay_ms, ran in zip(("LAN1", "WAN1", "LAN2", "WAN2"), delays_ms, measured, strict=True)
+        ]
+    text = """
+The topologies of Xylomenos (1999, 3.3): a LAN of 10 Mbit/s and 1 ms or a WAN of 2 Mbit/s and 50 ms, and one wireless link, or one at
+each of its ends. Without recovery a packet takes the time of its frame on each, and their delays. The source has the delays in its
+plots alone; those here are worked out from its tables 3.1 to 3.3. Wired links carry headers here, 28 bytes more."""
+    return Chapter("Delays without recovery", text, figures)
+
+
+def _losing(lost: Sequence[int]) -> Change:
+    return 0.5, "base.errors", {"model": "lost-frames", "frames": list(lost), "repeat": False}
+
+
+def _arrivals(ran: Emulation) -> dict[int, float]:
+    return {int.from_bytes(data[42:46], "big"): at for at, data in ran.received["mobile"]}
+
+
+def _recovery() -> Chapter:
+    published: dict[ProfileName, tuple[float, float]] = {"cellular": (130, 259), "pcs": (142, 163), "wlan": (18, 14)}
+    figures = []
+    for profile, (by_parity, by_rlp) in published.items():
+        link = PROFILES[profile]
+        frame_s = 8 * (link.frame + 2) / link.rate
+        # Ten blocks of nine frames and their parity, in each of which another frame is lost.
+        begins = [1.0 + 2 * block for block in range(10)]
+        frames = _packets([begin for begin in begins for _ in range(9)], link.frame)
+        lost = [int(frame == block) for block in range(10) for frame in range(10)]
+        arrived = _arrivals(_over(profile, frames, {"scheme": "xor", "block": 9}, events=[_losing(lost)]))
+        late_s = [at - (begins[number // 9] + (number % 9 + 1) * frame_s + link.delay) for number, at in sorted(arrived.items())]
+        figures.append(Figure(f"{NAMES[profile]}: FEC, XOR", "ms", by_parity, 1e3 * sum(late_s) / 10, absolute=1.0))
+        arrived = _arrivals(_over(profile, _packets([1.0, 1.0], link.frame), {"scheme": "rlp-oos"}, events=[_losing([1])]))
+        late = arrived[0] - (1 + frame_s + link.delay)
+        figures.append(Figure(f"{NAMES[profile]}: ARQ, RLP", "ms", by_rlp, 1e3 * late, absolute=1.0))
+    text = """
+Table 5.2 of Xylomenos (1999): how much later a lost packet comes on an idle link. RLP: the next frame shows the gap, a NAK goes back,
+the frame comes again. XOR with blocks of nine frames: until the parity has come, on the mean over which of a block's frames is lost,
+the one of parity included."""
+    return Chapter("Delays of recovery", text, figures)
+
+
+def _share(what: str, expected: float, lost: int, count: int) -> Figure:
+    deviation = sqrt(expected * (1 - expected) / count)
+    return Figure(what, "%", 100 * expected, 100 * lost / count, absolute=100 * SIGMAS * deviation)
+
+
+def _lost(ran: Emulation) -> int:
+    return int((ran.records["fate"] != Fate.DELIVERED).sum())
+
+
+def _errors() -> Chapter:
+    table: dict[int, tuple[float, ...]] = {250: (1.464, 2.432, 5.220, 9.529), 40: (1.009, 1.943, 4.639, 8.805)}
+    count = 20_000
+    figures = []
+    for payload, levels in table.items():
+        for level, percent in enumerate(levels, 1):
+            ran = _over("pcs", _packets(1 + 20.0 * np.arange(count), payload), errors={"level": level}, seed=level)
+            figures.append(_share(f"PCS, level {level}, {payload + 1} bytes", percent / 100, _lost(ran), count))
+    for level, power in enumerate((17, 16, 15, 14), 1):
+        ran = _over("wlan", _packets(1 + 0.01 * np.arange(count), 1000), errors={"level": level}, seed=level)
+        figures.append(_share(f"WLAN, level {level}, 1001 bytes", 1 - exp(-1001 / 2**power), _lost(ran), count))
+    text = f"""
+{count} packets each, without recovery. PCS: 1 - p exp((Q - H) T) 1 of a two-state channel, with the stationary distribution p, the
+generator of the states Q, the rates of errors H and the time of a frame T; 20 s from packet to packet, so that the channel has
+forgotten its state. WLAN: 1 - exp(-S / mean). The tolerance is {SIGMAS:g} standard deviations."""
+    return Chapter("Frames lost on the air", text, figures)
+
+
+def _residual_losses() -> Chapter:
+    count = 60_000
+    figures, curves = [], []
+    shares = (0.01, 0.02, 0.05, 0.1)
+    smooth = np.linspace(0.005, 0.12, 40)
+    for label, scheme, frames_needed in (
+        ("RLP that asks once", {"scheme": "rlp-oos", "attempts": 1}, 2),
+        ("XOR, blocks of 8", {"scheme": "xor", "block": 8}, 8),
+    ):
+        measured = []
+        for level, share in enumerate(shares, 1):
+            # As conferencing sends: two thirds of the link.
+            frames = _packets(1 + 8 * 50 / 9.6e3 * np.arange(count), 50)
+            lost = _lost(_over("cellular", frames, scheme, errors={"level": level}, seed=level))
+            measured.append(lost / count)
+            expected = share * (1 - (1 - share) ** frames_needed)
+            figures.append(_share(f"Cellular, level {level}: {label}", expected, lost, count))
+        curves += [
+            Curve(label, list(smooth), list(smooth * (1 - (1 - smooth) ** frames_needed)), measured=False),
+            Curve(label, list(shares), measured, measured=True),
+        ]
+    text = f"""
+Of {count} packets each, how many do not come at all. RLP with one attempt loses a packet when its frame is lost and then the NAK or
+the repetition: p (1 - (1 - p)²). Parity over n frames loses it when another frame of the block is lost: p (1 - (1 - p)ⁿ). Losses of
+XOR come in pairs, so they vary by more than independent ones; the tolerance is {SIGMAS:g} standard deviations of independent ones all
+the same."""
+    title, x_label, y_label = "Lost after recovery", "share of lost frames", "share of lost packets"
+    plot = Plot("multiservice-residual", title, x_label, y_label, curves, logarithmic_y=True)
+    return Chapter("Losses after recovery", text, figures, [plot])
+
+
+def _repetition() -> Chapter:
+    figures = []
+    scheme = {"scheme": "sr-m2", "queue": 3, "window": 1000, "sequence_bits": 12, "timer": "20 s"}
+    for level, share in enumerate((0.01, 0.02, 0.05, 0.1), 1):
+        ran = _over("cellular", _packets(1 + 0.025 * np.arange(40_000), 50), scheme, errors={"level": level}, seed=level)
+        arrived = ran.records[ran.records["fate"] == Fate.DELIVERED]["out_ns"] / 1e9
+        rate = 8 * 50 * int(((arrived > 100) & (arrived < 900)).sum()) / 800
+        expected = 14.4e3 * 50 / 55 * (1 - share)
+        figures.append(Figure(f"Cellular, level {level}: SR/M2", "bit/s", expected, rate, relative=0.01))
+    text = """
+Selective repeat that repeats nothing needlessly sends each frame 1 / (1 - p) times on the mean: a link that always has something to
+send carries (1 - p) of its rate, of which headers with 12-bit sequence numbers take 5 of 55 bytes. So that it repeats by NAKs, its
+timer is 20 s and its window 1000 frames, and few frames wait in front of a repetition. With the source's window and the usual timer
+(127 frames, 907 ms) it repeats frames behind a gap that are not lost, and carries 0.5 % less at level 1, and 14 % less at level 4."""
+    return Chapter("Throughput of selective repeat", text, figures)
