@@ -66,9 +66,10 @@ def _paths() -> Chapter:
             for path, delay_ms, ran in zip(("LAN1", "WAN1", "LAN2", "WAN2"), delays_ms, measured, strict=True)
         ]
     text = """
-The topologies of Xylomenos (1999, 3.3): a LAN of 10 Mbit/s and 1 ms or a WAN of 2 Mbit/s and 50 ms, and one wireless link, or one at
-each of its ends. Without recovery a packet takes the time of its frame on each, and their delays. The source has the delays in its
-plots alone; those here are worked out from its tables 3.1 to 3.3. Wired links carry headers here, 28 bytes more."""
+The topologies of Xylomenos (1999, 3.3): a LAN of 10 Mbit/s and 1 ms or a WAN of 2 Mbit/s and 50 ms, and one wireless link, or
+one at each of its ends. Without recovery a packet takes the time of its frame on each, and their delays. The source has the
+delays in its plots alone; those here are worked out from its tables 3.1 to 3.3. Wired links carry headers here, 28 bytes
+more."""
     return Chapter("Delays without recovery", text, figures)
 
 
@@ -97,9 +98,9 @@ def _recovery() -> Chapter:
         late = arrived[0] - (1 + frame_s + link.delay)
         figures.append(Figure(f"{NAMES[profile]}: ARQ, RLP", "ms", by_rlp, 1e3 * late, absolute=1.0))
     text = """
-Table 5.2 of Xylomenos (1999): how much later a lost packet comes on an idle link. RLP: the next frame shows the gap, a NAK goes back,
-the frame comes again. XOR with blocks of nine frames: until the parity has come, on the mean over which of a block's frames is lost,
-the one of parity included."""
+Table 5.2 of Xylomenos (1999): how much later a lost packet comes on an idle link. RLP: the next frame shows the gap, a NAK
+goes back, the frame comes again. XOR with blocks of nine frames: until the parity has come, on the mean over which of a
+block's frames is lost, the one of parity included."""
     return Chapter("Delays of recovery", text, figures)
 
 
@@ -124,9 +125,9 @@ def _errors() -> Chapter:
         ran = _over("wlan", _packets(1 + 0.01 * np.arange(count), 1000), errors={"level": level}, seed=level)
         figures.append(_share(f"WLAN, level {level}, 1001 bytes", 1 - exp(-1001 / 2**power), _lost(ran), count))
     text = f"""
-{count} packets each, without recovery. PCS: 1 - p exp((Q - H) T) 1 of a two-state channel, with the stationary distribution p, the
-generator of the states Q, the rates of errors H and the time of a frame T; 20 s from packet to packet, so that the channel has
-forgotten its state. WLAN: 1 - exp(-S / mean). The tolerance is {SIGMAS:g} standard deviations."""
+{count} packets each, without recovery. PCS: 1 - p exp((Q - H) T) 1 of a two-state channel, with the stationary distribution
+p, the generator of the states Q, the rates of errors H and the time of a frame T; 20 s from packet to packet, so that the
+channel has forgotten its state. WLAN: 1 - exp(-S / mean). The tolerance is {SIGMAS:g} standard deviations."""
     return Chapter("Frames lost on the air", text, figures)
 
 
@@ -152,10 +153,10 @@ def _residual_losses() -> Chapter:
             Curve(label, list(shares), measured, measured=True),
         ]
     text = f"""
-Of {count} packets each, how many do not come at all. RLP with one attempt loses a packet when its frame is lost and then the NAK or
-the repetition: p (1 - (1 - p)²). Parity over n frames loses it when another frame of the block is lost: p (1 - (1 - p)ⁿ). Losses of
-XOR come in pairs, so they vary by more than independent ones; the tolerance is {SIGMAS:g} standard deviations of independent ones all
-the same."""
+Of {count} packets each, how many do not come at all. RLP with one attempt loses a packet when its frame is lost and then the
+NAK or the repetition: p (1 - (1 - p)²). Parity over n frames loses it when another frame of the block is lost: p (1 - (1 -
+p)ⁿ). Losses of XOR come in pairs, so they vary by more than independent ones; the tolerance is {SIGMAS:g} standard deviations
+of independent ones all the same."""
     title, x_label, y_label = "Lost after recovery", "share of lost frames", "share of lost packets"
     plot = Plot("multiservice-residual", title, x_label, y_label, curves, logarithmic_y=True)
     return Chapter("Losses after recovery", text, figures, [plot])
@@ -166,13 +167,15 @@ def _repetition() -> Chapter:
     scheme = {"scheme": "sr-m2", "queue": 3, "window": 1000, "sequence_bits": 12, "timer": "20 s"}
     for level, share in enumerate((0.01, 0.02, 0.05, 0.1), 1):
         ran = _over("cellular", _packets(1 + 0.025 * np.arange(40_000), 50), scheme, errors={"level": level}, seed=level)
-        arrived = ran.records[ran.records["fate"] == Fate.DELIVERED]["out_ns"] / 1e9
-        rate = 8 * 50 * int(((arrived > 100) & (arrived < 900)).sum()) / 800
-        expected = 14.4e3 * 50 / 55 * (1 - share)
-        figures.append(Figure(f"Cellular, level {level}: SR/M2", "bit/s", expected, rate, relative=0.01))
+        stations = ran.statistics["segment"]["stations"]
+        arrived = stations["mobile"]["services"]["speech"]["delivered_bytes"]
+        sent = stations["base"]["services"]["speech"]["sent_bytes"]
+        expected = 100 * 50 / 55 * (1 - share)
+        figures.append(Figure(f"Cellular, level {level}: SR/M2", "%", expected, 100 * arrived / sent, relative=0.01))
     text = """
-Selective repeat that repeats nothing needlessly sends each frame 1 / (1 - p) times on the mean: a link that always has something to
-send carries (1 - p) of its rate, of which headers with 12-bit sequence numbers take 5 of 55 bytes. So that it repeats by NAKs, its
-timer is 20 s and its window 1000 frames, and few frames wait in front of a repetition. With the source's window and the usual timer
-(127 frames, 907 ms) it repeats frames behind a gap that are not lost, and carries 0.5 % less at level 1, and 14 % less at level 4."""
-    return Chapter("Throughput of selective repeat", text, figures)
+Of all bytes that the base sends, how many are those of packets that arrive. Selective repeat that repeats nothing needlessly
+sends each frame 1 / (1 - p) times on the mean, and headers with 12-bit sequence numbers take 5 of 55 bytes. So that it
+repeats by NAKs, its timer is 20 s and its window 1000 frames, and few frames wait in front of a repetition. With the source's
+window and the usual timer (127 frames, 907 ms) it repeats frames behind a gap that are not lost: a link that always has
+something to send carries 0.5 % less than its share at level 1, and 14 % less at level 4."""
+    return Chapter("Bytes of selective repeat", text, figures)
