@@ -26,7 +26,6 @@ def chapters() -> Iterator[Chapter]:
     yield _recovery()
     yield _errors()
     yield _residual_losses()
-    yield _repetition()
 
 
 def _packets(times: Sequence[float] | np.ndarray[Any, Any], payload: int) -> list[TimedFrame]:
@@ -160,22 +159,3 @@ of independent ones all the same."""
     title, x_label, y_label = "Lost after recovery", "share of lost frames", "share of lost packets"
     plot = Plot("multiservice-residual", title, x_label, y_label, curves, logarithmic_y=True)
     return Chapter("Losses after recovery", text, figures, [plot])
-
-
-def _repetition() -> Chapter:
-    figures = []
-    scheme = {"scheme": "sr-m2", "queue": 3, "window": 1000, "sequence_bits": 12, "timer": "20 s"}
-    for level, share in enumerate((0.01, 0.02, 0.05, 0.1), 1):
-        ran = _over("cellular", _packets(1 + 0.025 * np.arange(40_000), 50), scheme, errors={"level": level}, seed=level)
-        stations = ran.statistics["segment"]["stations"]
-        arrived = stations["mobile"]["services"]["speech"]["delivered_bytes"]
-        sent = stations["base"]["services"]["speech"]["sent_bytes"]
-        expected = 100 * 50 / 55 * (1 - share)
-        figures.append(Figure(f"Cellular, level {level}: SR/M2", "%", expected, 100 * arrived / sent, relative=0.01))
-    text = """
-Of all bytes that the base sends, how many are those of packets that arrive. Selective repeat that repeats nothing needlessly
-sends each frame 1 / (1 - p) times on the mean, and headers with 12-bit sequence numbers take 5 of 55 bytes. So that it
-repeats by NAKs, its timer is 20 s and its window 1000 frames, and few frames wait in front of a repetition. With the source's
-window and the usual timer (127 frames, 907 ms) it repeats frames behind a gap that are not lost: a link that always has
-something to send carries 0.5 % less than its share at level 1, and 14 % less at level 4."""
-    return Chapter("Bytes of selective repeat", text, figures)
