@@ -99,9 +99,9 @@ void ArqService::FrameDeparted(const AirFrame& frame)
     }
     // It may be acknowledged already, by an earlier transmission, and another one may have its number.
     auto& sent = m_sent[frame.sequence];
-    if (sent.isWaiting && sent.packet == frame.payload)
+    if (sent.waiting > 0 && sent.packet == frame.payload)
     {
-        sent.isWaiting = false;
+        --sent.waiting;
         sent.departed = m_port.Time().Now();
         DataDeparted(frame.sequence);
     }
@@ -122,14 +122,6 @@ void ArqService::TakeAcknowledgement(Number number)
     WindowMoved();
 }
 
-void ArqService::Retransmit(Number number)
-{
-    if (!m_sent[number].isWaiting)
-    {
-        Transmit(number, true);
-    }
-}
-
 void ArqService::Transmit(Number number, bool isRetransmission)
 {
     auto& sent = m_sent[number];
@@ -139,10 +131,10 @@ void ArqService::Transmit(Number number, bool isRetransmission)
     frame.isRetransmission = isRetransmission;
     frame.payload = sent.packet;
     m_acknowledging.Stop();
-    sent.isWaiting = true;
+    ++sent.waiting;
     if (!m_port.Emit(std::move(frame)))
     {
-        sent.isWaiting = false;
+        --sent.waiting;
         sent.departed = m_port.Time().Now();
         DataDeparted(number);
     }

@@ -44,7 +44,7 @@ class ArqService : public Service
     {
         Packet packet{};
         std::int64_t departed{}; ///< the end of its latest transmission, ns
-        bool isWaiting{};        ///< for the end of its next one
+        std::uint32_t waiting{}; ///< transmissions of it that have not ended yet
     };
 
     ArqService(ServicePort& port, const Settings& settings);
@@ -77,8 +77,8 @@ class ArqService : public Service
 
     /// Everything before this frame has arrived.
     void TakeAcknowledgement(Number number);
-    /// Sends an outstanding frame again, unless it still waits for its transmission.
-    void Retransmit(Number number);
+    /// Sends an outstanding frame, the first time or again.
+    void Transmit(Number number, bool isRetransmission);
 
     std::uint32_t Outstanding() const
     {
@@ -103,7 +103,6 @@ class ArqService : public Service
     Number m_expected{0}; ///< of the receiver
 
   private:
-    void Transmit(Number number, bool isRetransmission);
     void SendAcknowledgement();
 
     Timer m_acknowledging;

@@ -28,7 +28,8 @@ void GoBackN::TakeData(const AirFrame& frame)
 
 void GoBackN::DataDeparted(Number number)
 {
-    if (number == m_base || !m_timer.IsRunning())
+    // While the first one waits, what departs before it is of no use.
+    if (number == m_base || (!m_timer.IsRunning() && m_sent[m_base].waiting == 0))
     {
         StartTimer();
     }
@@ -55,11 +56,15 @@ void GoBackN::StartTimer()
 
 void GoBackN::Expired()
 {
+    if (m_sent[m_base].waiting > 0)
+    {
+        return; // and all others behind it
+    }
     ++m_statistics.timeouts;
     const auto end = m_next;
     for (auto number = m_base; number != end; number = m_space.Next(number))
     {
-        Retransmit(number);
+        Transmit(number, true); // also where it waits: it goes too early
     }
 }
 

@@ -94,10 +94,14 @@ void SelectiveRepeat::TakeNak(const AirFrame& frame)
 
 void SelectiveRepeat::Repeat(Number number)
 {
-    if (IsOutstanding(number))
+    if (!IsOutstanding(number))
     {
-        m_departed.Remove(number);
-        Retransmit(number);
+        return;
+    }
+    m_departed.Remove(number);
+    if (m_sent[number].waiting == 0) // the scheduler has it already otherwise
+    {
+        Transmit(number, true);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -286,28 +287,38 @@ class TestLink
         std::unique_ptr<MultiServiceLink> layer{};
     };
 
+    using OnAir = std::list<AirFrame>::iterator;
+
     void Transmit(int end, const AirFrame& frame)
     {
-        m_events.At(m_events.Now() + m_facts.TimeOf(frame.Bytes()), [this, end, frame] { Depart(end, frame); });
+        // In the link, and not in the event: events outlive the packets' pool.
+        const auto onAir = m_onAir.insert(m_onAir.end(), frame);
+        m_events.At(m_events.Now() + m_facts.TimeOf(frame.Bytes()), [this, end, onAir] { Depart(end, onAir); });
     }
 
-    void Depart(int end, const AirFrame& frame)
+    void Depart(int end, OnAir frame)
     {
         const auto now = m_events.Now();
         if (keepsDepartures)
         {
-            m_hosts[end]->departures.push_back(DepartureOf(frame, now));
+            m_hosts[end]->departures.push_back(DepartureOf(*frame, now));
         }
-        const auto fate = m_channel ? m_channel(end, frame) : Fate{};
+        const auto fate = m_channel ? m_channel(end, *frame) : Fate{};
         const auto arrives = now + m_facts.delay + fate.later;
-        m_events.At(arrives,
-                    [this, end, frame, isLost = fate.isLost]
-                    { isLost ? (*this)[1 - end].Damaged(frame) : (*this)[1 - end].Receive(frame); });
         if (fate.isRepeated)
         {
-            m_events.At(arrives + fate.later + 1, [this, end, frame] { (*this)[1 - end].Receive(frame); });
+            const auto copy = m_onAir.insert(m_onAir.end(), *frame);
+            m_events.At(arrives + fate.later + 1, [this, end, copy] { Arrive(end, copy, false); });
         }
+        m_events.At(arrives, [this, end, frame, isLost = fate.isLost] { Arrive(end, frame, isLost); });
         (*this)[end].TransmitComplete();
+    }
+
+    void Arrive(int from, OnAir frame, bool isLost)
+    {
+        auto& receiver = (*this)[1 - from];
+        isLost ? receiver.Damaged(*frame) : receiver.Receive(*frame);
+        m_onAir.erase(frame);
     }
 
     void Settle(std::uint64_t item, const Settlement& settlement)
@@ -322,6 +333,7 @@ class TestLink
     Channel m_channel;
     std::vector<std::pair<Settlement, bool>> m_settled;
     PacketPool m_pool;
+    std::list<AirFrame> m_onAir;
     std::array<std::unique_ptr<Host>, 2> m_hosts;
 };
 

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Go-Back-N and Selective Repeat with scripted losses, and their throughput: acceptance tests A7 and A8, spec 1.6.3 to 1.6.6.
+#include "test_link.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+using namespace netboxit::multiservice;
+using namespace netboxit::multiservice::testing;
+
+namespace
+{
+
+using Numbers = std::vector<unsigned>;
+
+/// The nth data frames of the base station that are lost, from 0, of all that it sends.
+using Losses = std::set<unsigned>;
+
+/// Packets go one behind the other from the base station to the mobile.
+struct Script
+{
+    Script(const Json& scheme, unsigned packets, Losses lost, std::int64_t end = 10 * SECOND)
+        : link(events, PCS, Layer({scheme}), [this, lost](int from, const AirFrame& frame)
+               { return Fate{.isLost = from == 0 && frame.type == FrameType::Data && lost.contains(m_sent++)}; })
+    {
+        for (unsigned packet = 1; packet <= packets; ++packet)
+        {
+            link.Send(0, packet, 250);
+        }
+        events.RunUntil(end);
+    }
+
+    /// Sequence numbers of the mobile's NAKs.
+    Numbers Naks() const
+    {
+        return Of(1, FrameType::Nak);
+    }
+
+    /// Sequence numbers of the base station's data frames.
+    Numbers Data() const
+    {
+        return Of(0, FrameType::Data);
+    }
+
+    Numbers Of(int end, FrameType type) const
+    {
+        Numbers numbers;
+        for (const auto& departure : link.Departures(end))
+        {
+            if (departure.type == type)
+            {
+                numbers.push_back(departure.sequence);
+            }
+        }
+        return numbers;
+    }
+
+    Events events;
+    TestLink link;
+
+  private:
+    unsigned m_sent{0};
+};
+
+std::vector<std::uint64_t> UpTo(std::uint64_t last)
+{
+    std::vector<std::uint64_t> items(last);
+    std::iota(items.begin(), items.end(), 1);
+    return items;
+}
+
+/// Section 6 of the spec for PCS.
+Json Pcs(const char* scheme, unsigned window = 127)
+{
+    return Arq(scheme, 1.112, 0.031625, window);
+}
+
+} // namespace
+
+TEST(GoBackNTest, ATimeoutSendsEverythingOutstandingAgain)
+{
+    Script script(Pcs("go-back-n"), 5, {1});
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 1, 2, 3, 4}));
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(5));
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 1U);
+    EXPECT_EQ(script.link[0].StatisticsOf(0).retransmissions, 4U);
+}
+
+TEST(GoBackNTest, AcknowledgementsTravelWithData)
+{
+    Events events;
+    TestLink link(events, PCS, Layer({Pcs("go-back-n")}));
+    for (unsigned packet = 1; packet <= 20; ++packet)
+    {
+        link.Send(0, packet, 250);
+        link.Send(1, 100 + packet, 250);
+        events.RunUntil(events.Now() + 31 * MILLISECOND); // before an acknowledgement goes by itself
+    }
+    events.RunUntil(10 * SECOND);
+    // The last frames of each end have no others to travel with.
+    for (const int end : {0, 1})
+    {
+        EXPECT_LE(link[end].StatisticsOf(0).sentControl, 2U);
+        EXPECT_EQ(link[end].StatisticsOf(0).retransmissions, 0U);
+    }
+}
+
+TEST(SelectiveRepeatTest, OneNakForEachPositionOfTheWindow)
+{
+    // Frames 1 and 3 are lost. 2 shows that 1 is missing; 4 comes at the same position. Frame 1 again moves the window to 3, and nothing that comes
+    // later shows that 3 is missing: its timer does, and that of 4 expires before an acknowledgement comes.
+    Script script(Pcs("sr"), 5, {1, 3});
+    EXPECT_EQ(script.Naks(), (Numbers{1}));
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 1, 3, 4}));
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(5));
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 2U);
+}
+
+TEST(SelectiveRepeatTest, ANakAcknowledgesEverythingBeforeIt)
+{
+    // No acknowledgement goes: the delay is longer than the test. The NAK of frame 3 empties the window of three frames.
+    auto scheme = Pcs("sr", 4);
+    scheme["ack_delay"] = 5;
+    Script script(scheme, 4, {}, SECOND);
+    EXPECT_EQ(script.link[0].Read()[0]["outstanding"], 4);
+
+    Script named(Arq("sr", 1.112, 5, 4), 5, {3}, SECOND); // the fifth finds the window full
+    EXPECT_EQ(named.link[0].Read()[0]["outstanding"], 4);
+    Script beyond(Arq("sr", 1.112, 5, 5), 5, {3}, 300 * MILLISECOND);
+    EXPECT_EQ(beyond.Naks(), (Numbers{3}));
+    EXPECT_EQ(beyond.link[0].Read()[0]["outstanding"], 2);
+}
+
+TEST(SelectiveRepeatTest, ALostRetransmissionWaitsForItsTimer)
+{
+    Script script(Pcs("sr"), 4, {1, 4});
+    EXPECT_EQ(script.Naks(), (Numbers{1}));
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 1, 2, 3, 1})); // 2 and 3 are not acknowledged either
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 3U);
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(4));
+    // Its timer ran from the end of the retransmission.
+    std::vector<std::int64_t> ends;
+    for (const auto& departure : script.link.Departures(0))
+    {
+        if (departure.type == FrameType::Data && departure.sequence == 1)
+        {
+            ends.push_back(departure.ends);
+        }
+    }
+    EXPECT_EQ(ends.at(2) - ends.at(1), 1112 * MILLISECOND + PCS.TimeOf(253));
+}
+
+TEST(SelectiveRepeatM1Test, EachHoleOnceInAscendingOrder)
+{
+    Script script(Pcs("sr-m1"), 8, {1, 2, 5});
+    EXPECT_EQ(script.Naks(), (Numbers{1, 2, 5}));
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 5}));
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(8));
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 0U);
+}
+
+TEST(SelectiveRepeatM1Test, ANakAcknowledgesNothing)
+{
+    Script script(Arq("sr-m1", 1.112, 5, 5), 5, {3}, 300 * MILLISECOND);
+    EXPECT_EQ(script.Naks(), (Numbers{3}));
+    EXPECT_EQ(script.link[0].Read()[0]["outstanding"], 5);
+}
+
+TEST(SelectiveRepeatM1Test, ALostRetransmissionWaitsForItsTimer)
+{
+    Script script(Pcs("sr-m1"), 8, {1, 2, 8});
+    EXPECT_EQ(script.Naks(), (Numbers{1, 2}));
+    EXPECT_GT(script.link[0].StatisticsOf(0).timeouts, 0U);
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(8));
+}
+
+TEST(SelectiveRepeatM2Test, ALaterRetransmissionShowsThatAnEarlierOneWasLost)
+{
+    // 1, 2 and 4 are lost, and the retransmission of 1, too: that of 2 has it named again, and that of 4 does not, as 1 has one NAK more by then.
+    Script script(Pcs("sr-m2"), 8, {1, 2, 4, 8});
+    EXPECT_EQ(script.Naks(), (Numbers{1, 2, 4, 1}));
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 4, 1}));
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 0U);
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(8));
+}
+
+TEST(SelectiveRepeatM2Test, EarlierFramesAreNamedAgainInAscendingOrder)
+{
+    // Of four retransmissions only the last one comes.
+    Script script(Pcs("sr-m2"), 8, {1, 2, 3, 5, 8, 9, 10});
+    EXPECT_EQ(script.Naks(), (Numbers{1, 2, 3, 5, 1, 2, 3}));
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(8));
+}
+
+TEST(SelectiveRepeatTest, NothingIsLostButByAFullWindow)
+{
+    for (const char* const scheme : {"go-back-n", "sr", "sr-m1", "sr-m2"})
+    {
+        SCOPED_TRACE(scheme);
+        Script script(Pcs(scheme, 10), 25, {0, 3, 4, 9, 12});
+        const auto& sender = script.link[0].StatisticsOf(0);
+        EXPECT_EQ(sender.offeredPackets, 25U);
+        EXPECT_EQ(sender.dropped[static_cast<std::size_t>(Drop::WindowFull)], 15U);
+        EXPECT_EQ(script.link.DeliveredItems(1), UpTo(10));
+        for (std::uint64_t item = 1; item <= 25; ++item)
+        {
+            ASSERT_NE(script.link.Settled(item), nullptr);
+            EXPECT_EQ(script.link.Settled(item)->isDelivered, item <= 10);
+            EXPECT_TRUE(item <= 10 || script.link.Settled(item)->reason == Drop::WindowFull);
+        }
+    }
+}
+
+namespace
+{
+
+/// Packets a second that arrive where there is always one to send, with independent losses of data.
+double Throughput(const Json& scheme, double loss, std::int64_t duration)
+{
+    Events events;
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> uniform;
+    TestLink link(events, WLAN, Layer({scheme}), [&](int, const AirFrame& frame)
+                  { return Fate{.isLost = frame.type == FrameType::Data && uniform(random) < loss}; });
+    std::uint64_t item = 0;
+    std::function<void()> fill = [&]
+    {
+        if (link[0].QueuedBytes() < 1000)
+        {
+            link.Send(0, ++item, 1000); // dropped where the window is full
+        }
+        events.At(events.Now() + WLAN.TimeOf(500), fill);
+    };
+    link.keepsDepartures = false;
+    fill();
+    events.RunUntil(duration);
+    return static_cast<double>(link.Delivered(1).size()) / (static_cast<double>(duration) / 1e9);
+}
+
+const double FRAME_S = 8 * 1003 / 2e6; ///< of WLAN with 3 bytes of header
+
+} // namespace
+
+TEST(ArqThroughputTest, SelectiveRepeatSendsEachFrameOneByOneMinusPTimes)
+{
+    // The closed form: (1 - p) of the link's frames, where neither the window nor a timer matters.
+    for (const double loss : {0.01, 0.05, 0.1})
+    {
+        const auto ideal = (1 - loss) / FRAME_S;
+        EXPECT_NEAR(Throughput(Arq("sr-m2", 30, FRAME_S, 8192, 14), loss, 200 * SECOND) / ideal, 1, 0.005) << loss;
+    }
+}
+
+TEST(ArqThroughputTest, GoBackNLosesATimeoutForEachLoss)
+{
+    // A loss costs the time until the frame begins again, in which nothing that is sent counts: its timer restarts when the acknowledgement of the
+    // frame before comes, which waits for half of its delay on average; at the timeout a frame is in transmission, and another one waits. Where
+    // the retransmission is lost, too, the timer runs from its departure.
+    constexpr double TIMER = 0.102;
+    constexpr double DELAY = 0.003;
+    for (const double loss : {0.01, 0.02, 0.05})
+    {
+        const auto again = TIMER + 2 * FRAME_S;
+        const auto first = again + 2 * DELAY;
+        const auto time = FRAME_S + loss * first + loss * loss / (1 - loss) * (FRAME_S + again);
+        EXPECT_NEAR(Throughput(Arq("go-back-n", TIMER, FRAME_S), loss, 400 * SECOND) * time, 1, 0.05) << loss;
+    }
+}
