@@ -139,7 +139,7 @@ class Tcp(BaseModel):
     initial_ssthresh: Annotated[float, Quantity(SIZE, 1, 4e9)] | None = Field(
         None, description="Slow-start threshold at the beginning. Default: none."
     )
-    mss: int | None = Field(None, ge=88, le=9176, description="Largest segment, bytes. Default: what the MTU permits.")
+    mss: int | None = Field(None, ge=48, le=9176, description="Largest segment, bytes. Default: what the MTU permits.")
     send_buffer: Buffer = Field(
         2.8e6,
         description="Data of a connection that wait or are on their way: what Linux's largest (tcp_wmem, 4 MiB of memory) holds.",

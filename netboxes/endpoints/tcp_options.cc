@@ -28,6 +28,9 @@ constexpr Defaults OF_1999{false, false, false, 1, 1, 1.0};
 /// It measures the acknowledgement of each segment.
 constexpr Defaults OF_NOORDWIJK{true, true, true, 10, 1, 0.2};
 
+/// Bytes: Linux sends none that are smaller (TCP_MIN_SND_MSS).
+constexpr double LEAST_MSS = 48;
+
 struct Variant
 {
     std::string_view name;
@@ -129,7 +132,7 @@ TcpOptions ReadTcpOptions(Section& configuration)
                        .windowScaling = TruthOr(section, "window_scaling", defaults.windowScaling),
                        .initialWindow = Whole(section, "initial_window", defaults.initialWindow, 1, 65535),
                        .ssthresh = WholeOrNone(section, "initial_ssthresh", 1, UINT32_MAX),
-                       .segment = WholeOrNone(section, "mss", 88, 9176),
+                       .segment = WholeOrNone(section, "mss", LEAST_MSS, 9176),
                        .sendBuffer = Whole(section, "send_buffer", SEND_BUFFER, 4096, LARGEST_BUFFER),
                        .receiveBuffer = Whole(section, "receive_buffer", RECEIVE_BUFFER, 4096, LARGEST_BUFFER),
                        .ackEvery = Whole(section, "ack_every", defaults.ackEvery, 1, 255),

@@ -80,6 +80,14 @@ def test_the_maximum_segment_size_is_the_one_asked_for() -> None:
     assert options_of(syn(mss=1000))[2] == (1000).to_bytes(2)
 
 
+def test_segments_can_be_as_small_as_linuxs(tmp_path: Path) -> None:
+    """TCP_MIN_SND_MSS."""
+    ends = [[bulk(role, tcp={"mss": 48, "timestamps": False})] for role in ("sender", "receiver")]
+    ends[0][0]["size"] = 4800
+    ran = pair(tmp_path, *ends)
+    assert ran["right"]["flows"][0]["received"] == 4800
+
+
 @pytest.mark.parametrize("asked", [{"ecn": True}, {"variant": "dctcp"}])
 def test_ecn_is_asked_for_by_both_flags(asked: dict[str, Any]) -> None:
     """RFC 3168, 6.1.1."""
