@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import exp, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ SIGMAS = 4.0
 def chapters() -> Iterator[Chapter]:
     yield _independent()
     yield _bursts()
+    yield _fades()
+    yield _wrong_bytes()
     yield _duplicates()
     yield _bit_errors()
 
@@ -115,6 +117,61 @@ def _closed_form(p: float, r: float, in_good: float, in_bad: float) -> tuple[flo
     covariance = bad * (1 - bad) * (in_bad - in_good) ** 2
     clustering = 1 + 2 * covariance * memory / (1 - memory) / (share * (1 - share))
     return share, share / begins, clustering
+
+
+def _fades() -> Chapter:
+    """Of bit error rates 1e-6 and 1e-2, in frames of some lengths at 64 kbit/s."""
+    count, good, bad, rate = 20_000, 10.0, 1.0, 64e3
+    fades = {"good": f"{good} s", "bad": f"{bad} s"}
+    figures = []
+    for length in (28, 250, 1000):
+        link = {"loss": {"model": "two-state", **fades}, "rate": f"{rate} bit/s", "overhead": "0 B"}
+        gone = lost(send(link, steady(count, 20.0), payload=length - IP_UDP))
+        figures.append(_share(f"two-state, {length} bytes: share", _hit(good, bad, 8 * length, rate), gone.mean(), count))
+    gone = lost(send({"loss": {"model": "gilbert-elliott-in-time", **fades}}, steady(count, 1.0)))
+    share, memory = bad / (good + bad), exp(-1 / good - 1 / bad)
+    clustering = (1 + memory) / (1 - memory)
+    figures.append(_share("Gilbert-Elliott in time, a frame a second: share", share, gone.mean(), count, clustering))
+    leaves = (1 - share) * (1 - memory)
+    runs = _runs(gone)
+    spread = sqrt(1 - leaves) / leaves
+    tolerance = SIGMAS * spread / sqrt(len(runs))
+    figures.append(Figure("the same: mean run of lost frames", "frames", 1 / leaves, runs.mean(), absolute=tolerance))
+    text = f"""
+Good times of {good:g} s and bad ones of {bad:g} s on the mean, both exponentially distributed. A frame of a two-state channel
+survives with p exp((Q - H) T) 1: p is the stationary distribution of the states, Q their generator, H the rate of errors in
+each (bits a second times -ln(1 - b), with b = 1e-6 and 1e-2), T the time that the frame takes at 64 kbit/s; {count} frames
+with 20 s between them, in which the channel forgets its state. Seen each second, the states of Gilbert and Elliott's channel
+in time are a Markov chain, whose correlation at a distance of d seconds is exp(-d (1/{good:g} + 1/{bad:g})). Tolerances as
+above."""
+    return Chapter("Losses in fades", text, figures)
+
+
+def _hit(good: float, bad: float, bits: float, rate: float) -> float:
+    """Probability that a frame is hit on a two-state channel, by the eigenvalues of its generator less the rates of errors."""
+    errors = np.diag([-rate * log1p(-1e-6), -rate * log1p(-1e-2)])
+    generator = np.array([[-1 / good, 1 / good], [1 / bad, -1 / bad]])
+    values, vectors = np.linalg.eig((generator - errors) * bits / rate)
+    survives = vectors @ np.diag(np.exp(values)) @ np.linalg.inv(vectors)
+    stationary = np.array([good, bad]) / (good + bad)
+    return float(1 - stationary @ survives @ np.ones(2))
+
+
+def _wrong_bytes() -> Chapter:
+    figures = []
+    mean = 10_000
+    for distribution in ("exponential", "uniform"):
+        for length in (100, 1500):
+            loss = {"model": "byte-intervals", "interval": f"{mean} B", "distribution": distribution}
+            gone = lost(send({"loss": loss, "overhead": "0 B"}, steady(COUNT, 1e-3), payload=length - IP_UDP))
+            expected = 1 - exp(-length / mean) if distribution == "exponential" else 1 - (1 - length / (2 * mean)) ** 2
+            figures.append(_share(f"{distribution} distances, {length} bytes: share", expected, gone.mean(), COUNT))
+    text = f"""
+Wrong bytes at distances of {mean} bytes on the mean, in {COUNT} frames each. With exponential distances a frame of S bytes is
+lost with probability 1 - exp(-S / mean). With uniform ones up to twice the mean m it is lost with 1 - (1 - S / 2m)²: of a
+renewal process the distance from any place to the next event has the density (1 - F(x)) / m, F being the distribution of the
+distances."""
+    return Chapter("Wrong bytes", text, figures)
 
 
 def _duplicates() -> Chapter:
