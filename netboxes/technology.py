@@ -91,6 +91,11 @@ class Technology(BaseModel):
         "default")."""
         return {}
 
+    def unfit_classes(self, conditions: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str | int, ...], str]:
+        """Where the parameters name a class whose conditions on a frame's headers do not go with what they say of it, and why;
+        `conditions` are by the class's name, as the classifier reads them."""
+        return {}
+
     @classmethod
     def check_live(cls, parameters: Mapping[str, Any], parameter: str, value: object) -> None:
         """Raises ValueError where a live value (base units) is within its own limits, and not within those of `parameters`."""

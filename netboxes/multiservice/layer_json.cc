@@ -83,6 +83,10 @@ std::vector<ServiceId> ServicesOfClasses(const Json& services, std::span<const s
     };
     for (const auto& service : services)
     {
+        if (std::ranges::count(services, ClassOf(service), ClassOf) > 1)
+        {
+            throw OutOfRange("two services are for class '" + ClassOf(service) + "'; a class has one");
+        }
         if (std::ranges::find(classes, ClassOf(service)) == classes.end())
         {
             std::string message = "a service is for class '" + ClassOf(service) + "', which the netbox does not declare; there are";

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 /// without recovery, with the mean of the others' shares.
 Json LayerJson(const Json& link, const Json& services);
 
-/// By ClassId, which service is for a class. Throws OutOfRange where services name a class that the netbox does not declare.
+/// By ClassId, which service is for a class. Throws OutOfRange where services name a class twice, or one that the netbox does not declare.
 std::vector<ServiceId> ServicesOfClasses(const Json& services, std::span<const std::string> classes);
 
 /// What services are called in statistics, by ServiceId: by their classes.

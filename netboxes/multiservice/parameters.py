@@ -22,6 +22,8 @@ from netboxes.technology import StationParameters, Technology
 Rate = Annotated[float, Quantity(RATE, 1e3, 10e9)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 5.0)]
 AnyQueue = Annotated[Queue, queue_or_short(packets=50)]
+_ESP = 50
+_TCP = ("tcp", 6)
 #: 4 bits of a frame's first byte number the services (Xylomenos 1999, 6.2); one number is kept for the classes that none is for.
 MOST_SERVICES = 15
 
@@ -158,6 +160,20 @@ class Parameters(Technology):
             for number, service in enumerate(station.services or ()):
                 own["stations", name, "services", number, "class"] = service.traffic_class
         return own
+
+    def unfit_classes(self, conditions: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str | int, ...], str]:
+        return {
+            place: f"snoop has to read the segments of TCP; class {name!r} is of protocol {conditions[name]['protocol']}"
+            + (", in which TCP is encrypted (ESP, RFC 4303)" if conditions[name]["protocol"] == _ESP else "")
+            + "; take another scheme, which need not read packets"
+            for place, name in self.classes_used().items()
+            if self._service_at(place).scheme == "snoop" and conditions.get(name, {}).get("protocol", "tcp") not in _TCP
+        }
+
+    def _service_at(self, place: tuple[str | int, ...]) -> Service:
+        *of_station, number, _ = place
+        own = self.stations[str(place[1])].services if len(of_station) > 1 else None
+        return (own or self.services)[int(number)]
 
     @model_serializer(mode="wrap")
     def _dump(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

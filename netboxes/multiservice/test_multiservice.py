@@ -291,6 +291,8 @@ def test_error_levels_shares_and_timers_change_while_it_runs() -> None:
         ("timer_factor", "twice", "timer_factor"),
         ("services", [{"class": "speech", "scheme": "arq", "share": 1, "queue": 5}], "its [0].scheme is one of none go-back-n"),
         ("services", [{"class": "video", "scheme": "none", "share": 1, "queue": 5}], "class 'video', which the netbox does not"),
+        ("services", [{"class": "speech", "scheme": "none", "share": 1, "queue": 5}] * 2, "two services are for class 'speech'"),
+        ("services", [{"scheme": "none", "share": 1, "queue": 5}], "class"),
         ("services", [{"class": "speech", "scheme": "sr", "share": 1, "queue": 5, "window": 200}], "half of the 256 sequence"),
         ("base.services", [{"class": "speech", "scheme": "sr", "share": 1, "queue": 5}], "ends"),
     ],

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from netboxes.multiservice.parameters import Parameters
 from netboxes.multiservice.profiles import PROFILES, Link, ProfileName
 from testbed.description.live import parsed, read_value
+from testbed.description.topology import Netbox
 
 LINK: dict[str, Any] = {"stations": {"base": {}, "mobile": {}}}
 
@@ -115,6 +116,27 @@ def services(*said: dict[str, Any], profile: str = "cellular") -> dict[str, Any]
 def test_bad_parameters_are_refused_with_what_is_permitted(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         dumped(wrong)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "message"),
+    [("tcp", None), (6, None), (None, None), (50, "in which TCP is encrypted (ESP, RFC 4303)"), ("udp", "is of protocol udp")],
+)
+def test_snoop_is_refused_where_it_cannot_read_tcp(protocol: str | int | None, message: str | None) -> None:
+    rule = {"dscp": "af11"} if protocol is None else {"protocol": protocol}
+    netbox = {
+        "technology": "multiservice",
+        **LINK,
+        "profile": "wlan",
+        "classes": {"stream": rule},
+        "services": [{"class": "stream", "scheme": "snoop"}],
+    }
+    if message is None:
+        assert Netbox.model_validate(netbox).technology == "multiservice"
+        return
+    with pytest.raises(ValidationError) as refused:
+        Netbox.model_validate(netbox)
     assert message in str(refused.value)
 
 

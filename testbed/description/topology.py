@@ -193,6 +193,8 @@ class Netbox(ContainerSection):
         used = {**read.classes_used(), **dict(classes_of_queues(read))}
         if classes is not None and (wrong := unknown_classes(used, [*classes])):
             raise AtPlaces(wrong)
+        if classes is not None and (unfit := read.unfit_classes({name: match.rule() for name, match in classes.items()})):
+            raise AtPlaces(unfit)
         return read
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
