@@ -58,11 +58,7 @@ void MultiServiceLink::Send(ServiceId service, const Packet& packet)
 void MultiServiceLink::TransmitComplete()
 {
     // The transmitter stays taken meanwhile: what the service sends now waits for its turn with all others.
-    if (auto* service = m_places[m_onAir.service]->Occupant())
-    {
-        service->Departed(m_onAir);
-    }
-    m_places[m_onAir.service]->Feed();
+    m_places[m_onAir.service]->Departed(m_onAir);
     m_onAir.payload = {};
     m_isTransmitting = false;
     Pump();
@@ -238,11 +234,13 @@ void MultiServiceLink::Apply(const LayerSettings& settings)
     {
         m_places[service]->SetRoom(settings.places[service].queue);
         m_places[service]->Metrics().SetSmoothing(settings.smoothing);
-        if (!settings.isMeasured || !wasMeasured)
+        const bool hasMeasured = wasMeasured && m_sharesNow[service] > 0;
+        if (!settings.isMeasured || !hasMeasured)
         {
             SetShare(static_cast<ServiceId>(service), settings.places[service].share);
         }
     }
+    std::fill(m_sharesNow.begin() + static_cast<std::ptrdiff_t>(settings.places.size()), m_sharesNow.end(), 0.0);
     SetTimerFactors();
     m_measuring.Start(settings.interval);
     if (m_opening.IsRunning() && IsOpen())

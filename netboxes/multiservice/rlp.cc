@@ -113,6 +113,11 @@ Json Rlp::Read() const
 
 void Rlp::TakePacket(const Packet& packet)
 {
+    if (!HasRoom())
+    {
+        Refuse(packet, Drop::QueueFull);
+        return;
+    }
     const auto number = m_next;
     m_next = m_space.Next(m_next);
     // The oldest one leaves the ring.
@@ -126,7 +131,7 @@ void Rlp::TakePacket(const Packet& packet)
     auto frame = NewFrame(FrameType::Data);
     frame.sequence = number;
     frame.payload = packet;
-    m_port.Emit(std::move(frame));
+    m_waiting += m_port.Emit(std::move(frame)) ? 1 : 0;
     m_keepalive.Start(m_settings.keepalive);
 }
 
@@ -165,6 +170,7 @@ void Rlp::FrameDeparted(const AirFrame& frame)
     {
         StartTimer(frame.sequence);
     }
+    m_waiting -= frame.type == FrameType::Data && !frame.isRetransmission ? 1 : 0;
     m_keepaliveWaits = m_keepaliveWaits && frame.type != FrameType::KeepAlive;
 }
 

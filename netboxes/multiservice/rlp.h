@@ -7,6 +7,7 @@
 
 #include "index_list.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace netboxit::multiservice
@@ -25,6 +26,12 @@ class Rlp : public Service
 {
   public:
     Rlp(ServicePort& port, const Json& settings);
+
+    /// At most half of the ring waits for its first transmission: the other half is for what can be named.
+    bool HasRoom() const override
+    {
+        return m_waiting < std::max(1U, m_settings.ring / 2);
+    }
 
     void Set(const Json& settings) override;
     void HandOver(const Service& peer, const std::function<void(const Packet&)>& give) override;
@@ -102,6 +109,7 @@ class Rlp : public Service
 
     SequenceRing<Packet> m_ring;
     Number m_next{0};
+    std::uint32_t m_waiting{0}; ///< frames, for their first transmission
     Timer m_keepalive;
     bool m_keepaliveWaits{false};
     std::uint64_t m_unanswered{0}; ///< NAKs of frames that had left the ring

@@ -18,6 +18,12 @@ void Service::Receive(const AirFrame& frame)
 
 void Service::Departed(const AirFrame& frame)
 {
+    CountDeparted(frame);
+    FrameDeparted(frame);
+}
+
+void Service::CountDeparted(const AirFrame& frame)
+{
     m_statistics.sentBytes += frame.Bytes();
     if (frame.type == FrameType::Parity)
     {
@@ -36,7 +42,6 @@ void Service::Departed(const AirFrame& frame)
         ++m_statistics.sentData;
         m_statistics.sentDataBytes += frame.payload.Bytes();
     }
-    FrameDeparted(frame);
 }
 
 void Service::Damaged(const AirFrame& frame)

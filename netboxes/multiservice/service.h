@@ -57,6 +57,8 @@ class Service
     void Receive(const AirFrame& frame);
     /// The end of a frame's transmission: timers of ARQ run from here (spec 6).
     void Departed(const AirFrame& frame);
+    /// The same, of a frame of a service that this one replaces.
+    void CountDeparted(const AirFrame& frame);
     /// A frame of the service at the other end was damaged on the air. For accounts only: a receiver cannot know whose it was.
     void Damaged(const AirFrame& frame);
     /// A packet from above finds no room outside the service.

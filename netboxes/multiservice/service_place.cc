@@ -49,6 +49,16 @@ void ServicePlace::Receive(const AirFrame& frame)
     }
 }
 
+void ServicePlace::Departed(const AirFrame& frame)
+{
+    if (!m_service)
+    {
+        return;
+    }
+    frame.generation == m_generation ? m_service->Departed(frame) : m_service->CountDeparted(frame);
+    Feed();
+}
+
 void ServicePlace::Replace(std::unique_ptr<Service> service)
 {
     std::vector<AirFrame> waiting;

@@ -42,6 +42,7 @@ class ServicePlace : public ServicePort
 
     void Send(const Packet& packet);
     void Receive(const AirFrame& frame);
+    void Departed(const AirFrame& frame);
 
     /// Puts in a service, or none, after the last one left. Frames of the last one that mean nothing without it are gone.
     void Replace(std::unique_ptr<Service> service);
