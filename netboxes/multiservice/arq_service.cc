@@ -65,7 +65,7 @@ void ArqService::TakePacket(const Packet& packet)
     const auto number = m_next;
     m_next = m_space.Next(m_next);
     m_sent[number] = {packet};
-    Transmit(number, false);
+    Begin(number);
 }
 
 void ArqService::TakeFrame(const AirFrame& frame)
@@ -122,7 +122,7 @@ void ArqService::TakeAcknowledgement(Number number)
     WindowMoved();
 }
 
-void ArqService::Transmit(Number number, bool isRetransmission)
+bool ArqService::Transmit(Number number, bool isRetransmission)
 {
     auto& sent = m_sent[number];
     auto frame = NewFrame(FrameType::Data);
@@ -132,12 +132,14 @@ void ArqService::Transmit(Number number, bool isRetransmission)
     frame.payload = sent.packet;
     m_acknowledging.Stop();
     ++sent.waiting;
-    if (!m_port.Emit(std::move(frame)))
+    if (m_port.Emit(std::move(frame)))
     {
-        --sent.waiting;
-        sent.departed = m_port.Time().Now();
-        DataDeparted(number);
+        return true;
     }
+    --sent.waiting;
+    sent.departed = m_port.Time().Now();
+    DataDeparted(number);
+    return false;
 }
 
 void ArqService::SendAcknowledgement()

@@ -45,6 +45,7 @@ class ArqService : public Service
         Packet packet{};
         std::int64_t departed{}; ///< the end of its latest transmission, ns
         std::uint32_t waiting{}; ///< transmissions of it that have not ended yet
+        bool isNamed{};          ///< by a NAK
     };
 
     ArqService(ServicePort& port, const Settings& settings);
@@ -57,6 +58,12 @@ class ArqService : public Service
 
     virtual void TakeNak(const AirFrame&)
     {
+    }
+
+    /// A new packet has this number: sends it now or later.
+    virtual void Begin(Number number)
+    {
+        Transmit(number, false);
     }
 
     /// A frame that is not acknowledged has left the transmitter.
@@ -77,8 +84,8 @@ class ArqService : public Service
 
     /// Everything before this frame has arrived.
     void TakeAcknowledgement(Number number);
-    /// Sends an outstanding frame, the first time or again.
-    void Transmit(Number number, bool isRetransmission);
+    /// Sends an outstanding frame, the first time or again. False, and it counts as departed, where the scheduler does not take it.
+    bool Transmit(Number number, bool isRetransmission);
 
     std::uint32_t Outstanding() const
     {

@@ -10,6 +10,34 @@ GoBackN::GoBackN(ServicePort& port, const Json& settings)
 {
 }
 
+void GoBackN::Begin(Number)
+{
+    SendNext();
+}
+
+void GoBackN::FrameDeparted(const AirFrame& frame)
+{
+    ArqService::FrameDeparted(frame);
+    if (frame.type == FrameType::Data)
+    {
+        m_isWaiting = false;
+        SendNext();
+    }
+}
+
+void GoBackN::SendNext()
+{
+    if (m_isWaiting || m_turn == m_next)
+    {
+        return;
+    }
+    const auto number = m_turn;
+    m_turn = m_space.Next(m_turn);
+    const bool isNew = number == m_unsent;
+    m_unsent = isNew ? m_turn : m_unsent;
+    m_isWaiting = Transmit(number, !isNew);
+}
+
 void GoBackN::TakeData(const AirFrame& frame)
 {
     if (frame.sequence != m_expected)
@@ -28,8 +56,8 @@ void GoBackN::TakeData(const AirFrame& frame)
 
 void GoBackN::DataDeparted(Number number)
 {
-    // While the first one waits, what departs before it is of no use.
-    if (number == m_base || (!m_timer.IsRunning() && m_sent[m_base].waiting == 0))
+    // A frame that departs before its turn, after the others went back, starts nothing.
+    if (number == m_base || (!m_timer.IsRunning() && m_turn != m_base))
     {
         StartTimer();
     }
@@ -37,6 +65,10 @@ void GoBackN::DataDeparted(Number number)
 
 void GoBackN::WindowMoved()
 {
+    if (m_space.Distance(m_base, m_turn) > Outstanding())
+    {
+        m_turn = m_base; // they were acknowledged before they were sent again
+    }
     Outstanding() == 0 ? m_timer.Stop() : StartTimer();
 }
 
@@ -56,16 +88,9 @@ void GoBackN::StartTimer()
 
 void GoBackN::Expired()
 {
-    if (m_sent[m_base].waiting > 0)
-    {
-        return; // and all others behind it
-    }
     ++m_statistics.timeouts;
-    const auto end = m_next;
-    for (auto number = m_base; number != end; number = m_space.Next(number))
-    {
-        Transmit(number, true); // also where it waits: it goes too early
-    }
+    m_turn = m_base;
+    SendNext();
 }
 
 } // namespace netboxit::multiservice

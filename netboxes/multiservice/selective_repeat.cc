@@ -98,6 +98,16 @@ void SelectiveRepeat::Repeat(Number number)
     {
         return;
     }
+    m_sent[number].isNamed = true;
+    if (!m_named || m_space.Distance(m_base, number) < m_space.Distance(m_base, *m_named))
+    {
+        m_named = number;
+    }
+    SendAgain(number);
+}
+
+void SelectiveRepeat::SendAgain(Number number)
+{
     m_departed.Remove(number);
     if (m_sent[number].waiting == 0) // the scheduler has it already otherwise
     {
@@ -110,7 +120,7 @@ void SelectiveRepeat::DataDeparted(Number number)
     m_departed.MoveToBack(number);
     if (!m_timer.IsRunning())
     {
-        m_timer.StartAt(m_sent[number].departed + Timeout());
+        m_timer.StartAt(ExpiryOf(number));
     }
 }
 
@@ -119,11 +129,29 @@ void SelectiveRepeat::Acknowledged(Number number)
     m_departed.Remove(number);
 }
 
+void SelectiveRepeat::WindowMoved()
+{
+    if (!m_named || IsOutstanding(*m_named))
+    {
+        return;
+    }
+    m_named.reset();
+    for (auto number = m_base; number != m_next && !m_named; number = m_space.Next(number))
+    {
+        if (m_sent[number].isNamed)
+        {
+            m_named = number;
+        }
+    }
+    m_resumed = m_port.Time().Now();
+    TimerFactorChanged();
+}
+
 void SelectiveRepeat::TimerFactorChanged()
 {
-    if (const auto first = m_departed.Front())
+    if (m_departed.Front())
     {
-        m_timer.StartAt(m_sent[static_cast<Number>(*first)].departed + Timeout());
+        m_timer.StartAt(m_port.Time().Now()); // looks at all
     }
 }
 
@@ -133,20 +161,30 @@ void SelectiveRepeat::Grow(std::size_t capacity)
     m_stored.Grow(capacity, m_space, m_expected);
 }
 
+std::int64_t SelectiveRepeat::ExpiryOf(Number number) const
+{
+    return std::max(m_sent[number].departed, m_resumed) + Timeout();
+}
+
 void SelectiveRepeat::Expired()
 {
     const auto now = m_port.Time().Now();
-    while (const auto first = m_departed.Front())
+    auto next = m_departed.Front();
+    while (next)
     {
-        const auto number = static_cast<Number>(*first);
-        const auto expiry = m_sent[number].departed + Timeout();
-        if (expiry > now)
+        const auto number = static_cast<Number>(*next);
+        next = m_departed.After(*next);
+        if (Rests(number))
         {
-            m_timer.StartAt(expiry);
+            continue;
+        }
+        if (ExpiryOf(number) > now)
+        {
+            m_timer.StartAt(ExpiryOf(number)); // all others expire later
             return;
         }
         ++m_statistics.timeouts;
-        Repeat(number);
+        SendAgain(number);
     }
 }
 

@@ -5,12 +5,17 @@
 
 #include "index_list.h"
 
+#include <optional>
+
 namespace netboxit::multiservice
 {
 
 /// "sr" (LL-SR, spec 1.6.4): the receiver stores frames that come before their turn, and names the earliest one that is missing in a NAK, once
-/// for each position of its window. A NAK acknowledges everything before it. Each frame has its own time, but all of them the same timeout: the
-/// frames that departed are in one list, by their departure, and one timer serves the first.
+/// for each position of its window. A NAK acknowledges everything before it.
+///
+/// Each frame has its own time, but all of them the same timeout: the frames that departed are in one list, by their departure, and one timer serves
+/// the first. Where a frame was named, those behind it may have arrived, and no acknowledgement can say so: their times begin when it is
+/// acknowledged. Otherwise a window that waits for one retransmission would be sent again as a whole.
 class SelectiveRepeat : public ArqService
 {
   public:
@@ -23,6 +28,7 @@ class SelectiveRepeat : public ArqService
     void TakeNak(const AirFrame& frame) override;
     void DataDeparted(Number number) override;
     void Acknowledged(Number number) override;
+    void WindowMoved() override;
     void TimerFactorChanged() override;
     void Grow(std::size_t capacity) override;
 
@@ -60,11 +66,22 @@ class SelectiveRepeat : public ArqService
     void Release();
     void Expired();
 
+    /// Whether a frame is behind one that was named.
+    bool Rests(Number number) const
+    {
+        return m_named && m_space.Distance(m_base, number) > m_space.Distance(m_base, *m_named);
+    }
+
+    std::int64_t ExpiryOf(Number number) const;
+    void SendAgain(Number number);
+
     SequenceRing<Stored> m_stored;
     Number m_highest{0}; ///< the next one that was never seen
     std::uint32_t m_held{0};
     bool m_isNamed{}; ///< the first missing one, in basic Selective Repeat
     stages::IndexList m_departed; ///< numbers of frames, by their departure
+    std::optional<Number> m_named; ///< the first outstanding one that a NAK has named
+    std::int64_t m_resumed{0};     ///< when the latest named one was acknowledged, ns
     Timer m_timer;
 };
 
