@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A multi-service link in a lab recovers real frames, also while their scheme is changed, and who watches sees it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.installation import CHECKOUT
+from netboxes.technology import technologies
+from testbed.description.live import parsed, read_value
+from testbed.labs.lab import Lab
+from testbed.observation.interval import interval
+from testbed.observation.reading import LabReader
+from tests.switched_labs import clean_lab
+from tests.waiting import until
+
+pytestmark = pytest.mark.lab
+
+EXAMPLE = CHECKOUT / "topologies" / "multiservice.yaml"
+#: DSCP af11, the class of the transfer, as the type of service.
+STREAM = "40"
+#: An echo of 16 bytes is a packet of 44, and a frame of 47 with the headers of selective repeat.
+ROUND_TRIP_MS = 2 * (100 + 1e3 * 8 * (44 + 3) / 14.4e3)
+
+
+def change(lab: Lab, text: str) -> None:
+    parameter, value = parsed(text)
+    with lab.control("air") as control:
+        control.set(parameter, read_value(technologies()["multiservice"], parameter, value))
+
+
+def all_delivered(lab: Lab, echoes: int) -> bool:
+    """Of the transfer's class, in both directions."""
+    with lab.control("air") as control:
+        stations: Any = control.statistics()["segment"]["stations"]
+    base, mobile = (stations[name]["services"]["stream"] for name in ("base", "mobile"))
+    offered = [end["offered_packets"] for end in (base, mobile)]
+    return [end["delivered"] for end in (mobile, base)] == offered and min(offered) >= echoes
+
+
+def ping(lab: Lab, count: int) -> float:
+    """The least round trip, ms."""
+    phone = lab.node("phone").interfaces[0].addresses[0].partition("/")[0]
+    command = ["ping", "-q", "-Q", STREAM, "-s", "16", "-i", "0.2", "-c", str(count), phone]
+    answer = lab.run("server", command).stdout
+    least = re.search(r"= ([\d.]+)/", answer)
+    assert least is not None, answer
+    return float(least[1])
+
+
+def test_frames_are_recovered_while_schemes_change_and_who_watches_sees_it(tmp_path: Path) -> None:
+    with clean_lab(tmp_path, EXAMPLE.read_text(), "services") as lab:
+        change(lab, "errors={level: 4}")
+        reader = LabReader(lab)
+        before = reader.read()
+        assert ping(lab, 40) == pytest.approx(ROUND_TRIP_MS, abs=3)
+        until(lambda: all_delivered(lab, 40), "all echoes come at last")
+        change(lab, "services=[{class: stream, scheme: go-back-n}, {class: speech, scheme: xor}]")
+        ping(lab, 10)
+        until(lambda: all_delivered(lab, 50), "all echoes come at last")
+        (air,) = (node for node in interval(lab.plan, before, reader.read())["nodes"] if node["name"] == "air")
+        reader.close()
+    seen = {(service["station"], service["service"]): service for service in air["services"]}
+    assert {place: service["scheme"] for place, service in seen.items()} == {
+        (station, name): scheme
+        for station in ("base", "mobile")
+        for name, scheme in (("default", "none"), ("stream", "go-back-n"), ("speech", "xor"))
+    }
+    assert seen["base", "stream"]["in_bit_s"] > 0
+    assert seen["base", "stream"]["retransmissions"] + seen["mobile", "stream"]["retransmissions"] > 0
