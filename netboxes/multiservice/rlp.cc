@@ -68,7 +68,12 @@ Rlp::Rlp(ServicePort& port, const Settings& settings)
 
 void Rlp::Set(const Json& settings)
 {
+    const auto before = m_settings.ring;
     m_settings = Settings::Of(settings, m_port.Facts());
+    for (auto age = m_settings.ring + 1; age <= before; ++age)
+    {
+        Forget(m_space.Before(m_next, age));
+    }
     const auto capacity = std::bit_ceil(m_settings.ring);
     if (capacity > m_ring.Capacity())
     {
@@ -94,10 +99,18 @@ void Rlp::HandOver(const Service& peer, const std::function<void(const Packet&)>
 
 void Rlp::PeerGaveUp(std::uint16_t sequence)
 {
-    if (m_space.Distance(sequence, m_next) <= m_settings.ring && m_ring[sequence])
+    if (m_space.Distance(sequence, m_next) <= m_settings.ring)
     {
-        m_ring[sequence].Blame(Drop::GivenUp);
-        m_ring[sequence] = {};
+        Forget(sequence);
+    }
+}
+
+void Rlp::Forget(Number number)
+{
+    if (m_ring[number])
+    {
+        m_ring[number].Blame(Drop::GivenUp);
+        m_ring[number] = {};
     }
 }
 
@@ -120,13 +133,7 @@ void Rlp::TakePacket(const Packet& packet)
     }
     const auto number = m_next;
     m_next = m_space.Next(m_next);
-    // The oldest one leaves the ring.
-    auto& oldest = m_ring[m_space.Before(number, m_settings.ring)];
-    if (oldest)
-    {
-        oldest.Blame(Drop::GivenUp);
-        oldest = {};
-    }
+    Forget(m_space.Before(number, m_settings.ring));
     m_ring[number] = packet;
     auto frame = NewFrame(FrameType::Data);
     frame.sequence = number;

@@ -74,6 +74,8 @@ class Rlp : public Service
     Rlp(ServicePort& port, const Settings& settings);
 
     // Sender.
+    /// A frame leaves the ring.
+    void Forget(Number number);
     void Repeat(Number number);
     void SendKeepalive();
 

@@ -184,6 +184,7 @@ class RandomRun
         {
             m_events.RunUntil(m_events.Now() + SECOND);
             CheckWindows();
+            Change();
         }
         m_isOver = true;
         m_events.RunUntil(m_events.Now() + SETTLED);
@@ -284,6 +285,33 @@ class RandomRun
             ASSERT_GT(item, m_latest[from]) << "packet " << item << " came out of order";
         }
         m_latest[from] = item;
+    }
+
+    /// Other settings at both ends, live.
+    void Change()
+    {
+        auto scheme = m_case.scheme;
+        for (const char* const key : {"timer", "ack_delay", "inactivity"})
+        {
+            if (scheme.contains(key))
+            {
+                scheme[key] = scheme[key].get<double>() * (1 + static_cast<double>(m_random() % 100) / 500);
+            }
+        }
+        for (const char* const key : {"window", "ring"})
+        {
+            if (scheme.contains(key))
+            {
+                const auto most = scheme[key].get<unsigned>();
+                scheme[key] = most - m_random() % (key == std::string("ring") ? most / 4 : most);
+            }
+        }
+        auto settings = Layer({scheme});
+        settings["timer_factor"] = 1 + static_cast<double>(m_random() % 100) / 100;
+        for (const int end : {0, 1})
+        {
+            m_link[end].Set(settings);
+        }
     }
 
     void CheckWindows()
