@@ -11,6 +11,7 @@ import numpy as np
 
 from netboxes.engine.virtual import Change, Emulation, TimedFrame, emulate, udp
 from netboxes.multiservice.profiles import PROFILES, ProfileName
+from netboxes.multiservice.traffic import SILENCE, TALK, TRAFFIC
 from netboxes.validation import Chapter, Curve, Figure, Plot
 from results.records import Fate
 
@@ -143,7 +144,7 @@ def _residual_losses() -> Chapter:
         measured = []
         for level, share in enumerate(shares, 1):
             # As conferencing sends: two thirds of the link.
-            frames = _packets(1 + 8 * 50 / 9.6e3 * np.arange(count), 50)
+            frames = _packets(1 + TRAFFIC["cellular"].conference_interval * np.arange(count), 50)
             lost = _lost(_over("cellular", frames, scheme, errors={"level": level}, seed=level))
             measured.append(lost / count)
             expected = share * (1 - (1 - share) ** frames_needed)
@@ -162,8 +163,8 @@ of independent ones all the same."""
     return Chapter("Losses after recovery", text, figures, [plot])
 
 
-#: Of conferencing (5.1.1): the peak rate, bit/s, and how long a test is, s.
-CONFERENCE: dict[ProfileName, tuple[float, float]] = {"cellular": (9.6e3, 2000), "pcs": (32e3, 2000), "wlan": (1e6, 500)}
+#: Of a test of conferencing, s; the source does not say it for all links.
+CONFERENCE_S: dict[ProfileName, float] = {"cellular": 2000, "pcs": 2000, "wlan": 500}
 #: At error level 4, of an independent simulation: loss and its deviation, %; delay, as below, and its deviation, ms.
 SIMULATED: dict[ProfileName, dict[str, tuple[float, float, float, float]]] = {
     "cellular": {
@@ -192,18 +193,17 @@ RUNS, SIMULATED_RUNS = 4, 10
 
 
 def _conference(profile: ProfileName) -> list[TimedFrame]:
-    """Talk of 1 s and silence of 1.35 s on the mean; packets at the peak rate while there is talk."""
+    """Packets at the peak rate while somebody talks."""
     chance = np.random.default_rng(1)
-    (peak, duration_s), size = CONFERENCE[profile], PROFILES[profile].frame
-    interval_s, begin_s = 8 * size / peak, 0.0
+    interval_s, size, begin_s = TRAFFIC[profile].conference_interval, PROFILES[profile].frame, 0.0
     times: list[float] = []
-    while begin_s < duration_s:
-        count = max(1, int(np.ceil(chance.exponential(1.0) / interval_s)))
+    while begin_s < CONFERENCE_S[profile]:
+        count = max(1, int(np.ceil(chance.exponential(TALK) / interval_s)))
         times += [begin_s + number * interval_s for number in range(count)]
-        begin_s += count * interval_s + chance.exponential(1.35)
+        begin_s += count * interval_s + chance.exponential(SILENCE)
     # A LAN of 10 Mbit/s and 1 ms is before the wireless link.
     lan_s = 1e-3 + 8 * size / 10e6
-    return _packets([1 + lan_s + at for at in times if at < duration_s], size)
+    return _packets([1 + lan_s + at for at in times if at < CONFERENCE_S[profile]], size)
 
 
 def _conferencing() -> Chapter:
