@@ -17,7 +17,8 @@ class BitErrors
 
     void SetRate(double rate);
 
-    /// Whether a frame of so many bits is hit; with `bytes`, its bits are inverted there (the first bit is the highest of the first byte).
+    /// Whether a frame of so many bits is hit; with `bytes`, its bits are inverted there (the first bit is the highest of the
+    /// first byte).
     bool Hit(std::uint64_t bits, std::span<std::uint8_t> bytes);
 
     bool IsNone() const

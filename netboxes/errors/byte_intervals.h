@@ -6,8 +6,8 @@
 namespace netboxit::errors
 {
 
-/// Single wrong bytes at random distances, which lose the frame that they are in. Time does not count: only what is sent brings the
-/// next error nearer (Xylomenos 1999, 3.2.3).
+/// Single wrong bytes at random distances, which lose the frame that they are in. Time does not count: only what is sent brings
+/// the next error nearer (Xylomenos 1999, 3.2.3).
 class ByteIntervals : public ErrorModel
 {
   public:

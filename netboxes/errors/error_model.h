@@ -15,8 +15,8 @@ struct Transmission
     std::uint32_t bytes{};
 };
 
-/// Which frames of one direction never arrive. Frames are asked for in the order in which they are sent: none starts before the one
-/// before it has ended.
+/// Which frames of one direction never arrive. Frames are asked for in the order in which they are sent: none starts before the
+/// one before it has ended.
 class ErrorModel
 {
   public:

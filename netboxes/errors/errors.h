@@ -13,8 +13,8 @@ class Errors
     /// `chance` is asked for each frame, `ofFades` for what happens in time without one.
     Errors(queueing::Chance chance, queueing::Chance ofFades);
 
-    /// As loss.py dumps it; throws OutOfRange and then changes nothing. The same model with other parameters goes on from where it is;
-    /// another one begins now.
+    /// As loss.py dumps it; throws OutOfRange and then changes nothing. The same model with other parameters goes on from where
+    /// it is; another one begins now.
     void Set(const Json& value, std::int64_t now);
     void Begin(std::int64_t now);
     bool IsLost(const Transmission& frame);

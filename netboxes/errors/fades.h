@@ -8,8 +8,8 @@
 namespace netboxit::errors
 {
 
-/// A channel that is good and bad in turn for exponentially distributed times, whether anything is sent or not; good at first. It has a
-/// stream of random numbers for itself, so that its course is the same whatever is sent.
+/// A channel that is good and bad in turn for exponentially distributed times, whether anything is sent or not; good at first.
+/// It has a stream of random numbers for itself, so that its course is the same whatever is sent.
 class Fades
 {
   public:

@@ -6,8 +6,8 @@
 namespace netboxit::errors
 {
 
-/// Gilbert's and Elliott's channel (Bell System Technical Journal 39, 1960, and 42, 1963; here as in Hasslinger and Hohlfeld, 2008): two states,
-/// left with each frame by a probability, and a probability of loss in each.
+/// Gilbert's and Elliott's channel (Bell System Technical Journal 39, 1960, and 42, 1963; here as in Hasslinger and Hohlfeld,
+/// 2008): two states, left with each frame by a probability, and a probability of loss in each.
 class GilbertElliott : public ErrorModel
 {
   public:

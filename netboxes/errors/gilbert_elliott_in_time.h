@@ -7,8 +7,8 @@
 namespace netboxit::errors
 {
 
-/// The channel of Gilbert and Elliott in continuous time: fades, and a probability that a frame is lost that begins in a good or in a bad
-/// time.
+/// The channel of Gilbert and Elliott in continuous time: fades, and a probability that a frame is lost that begins in a good
+/// or in a bad time.
 class GilbertElliottInTime : public ErrorModel
 {
   public:

@@ -7,8 +7,8 @@
 namespace netboxit::errors
 {
 
-/// Fades in time with a bit error rate in each state, where a single wrong bit loses the frame. A frame that the channel turns in has
-/// the rate of each part in that part (Xylomenos 1999, 3.2.2).
+/// Fades in time with a bit error rate in each state, where a single wrong bit loses the frame. A frame that the channel turns
+/// in has the rate of each part in that part (Xylomenos 1999, 3.2.2).
 class TwoState : public ErrorModel
 {
   public:

@@ -44,9 +44,10 @@ class Direction::Wake : public ns3::EventImpl
 
 Direction::Direction(const SegmentSetup& setup, StationId from)
     : m_fates(setup.fates), m_frames(setup.frames), m_to(1 - from), m_chance(Stream(STREAMS * from)),
-      m_queueChance(queueing::ChanceOf(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_lossChance(queueing::ChanceOf(STREAMS * from + 5)),
-      m_errors(m_lossChance, queueing::ChanceOf(STREAMS * from + 7)), m_bitErrors(queueing::ChanceOf(STREAMS * from + 6)),
-      m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
+      m_queueChance(queueing::ChanceOf(STREAMS * from + 1)), m_jitter(STREAMS * from + 2),
+      m_lossChance(queueing::ChanceOf(STREAMS * from + 5)),
+      m_errors(m_lossChance, queueing::ChanceOf(STREAMS * from + 7)),
+      m_bitErrors(queueing::ChanceOf(STREAMS * from + 6)), m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
 {
 }
 

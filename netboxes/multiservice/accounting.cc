@@ -24,9 +24,10 @@ std::uint32_t PayloadOf(const Frame& frame, Bytes bytes)
     {
         return segment->payload > 0 ? segment->payload : BARE_ACKNOWLEDGEMENT;
     }
-    if (headers.ip && headers.ip->protocol == UDP && headers.ip->part == Part::Whole && headers.ip->transport.size() >= UDP_HEADER)
+    const auto& ip = headers.ip;
+    if (ip && ip->protocol == UDP && ip->part == Part::Whole && ip->transport.size() >= UDP_HEADER)
     {
-        return static_cast<std::uint32_t>(headers.ip->transport.size()) - UDP_HEADER;
+        return static_cast<std::uint32_t>(ip->transport.size()) - UDP_HEADER;
     }
     return frame.length;
 }

@@ -89,7 +89,7 @@ std::vector<ServiceId> ServicesOfClasses(const Json& services, std::span<const s
         }
         if (std::ranges::find(classes, ClassOf(service)) == classes.end())
         {
-            std::string message = "a service is for class '" + ClassOf(service) + "', which the netbox does not declare; there are";
+            auto message = "a service is for class '" + ClassOf(service) + "', which the netbox does not declare; there are";
             for (const auto& name : classes)
             {
                 message += ' ' + name;

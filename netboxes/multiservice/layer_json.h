@@ -14,12 +14,13 @@ namespace netboxit::multiservice
 
 using Json = nlohmann::json;
 
-/// The settings of a link layer, as multi_service_link.h has them, of what parameters.py dumps: the parameters of a link, and the services
-/// of one end. Settings of schemes that nobody said are the link's `defaults`. Where no service is for the class `default`, there is one more,
-/// without recovery, with the mean of the others' shares.
+/// The settings of a link layer, as multi_service_link.h has them, of what parameters.py dumps: the parameters of a link, and
+/// the services of one end. Settings of schemes that nobody said are the link's `defaults`. Where no service is for the class
+/// `default`, there is one more, without recovery, with the mean of the others' shares.
 Json LayerJson(const Json& link, const Json& services);
 
-/// By ClassId, which service is for a class. Throws OutOfRange where services name a class twice, or one that the netbox does not declare.
+/// By ClassId, which service is for a class. Throws OutOfRange where services name a class twice, or one that the netbox does
+/// not declare.
 std::vector<ServiceId> ServicesOfClasses(const Json& services, std::span<const std::string> classes);
 
 /// What services are called in statistics, by ServiceId: by their classes.

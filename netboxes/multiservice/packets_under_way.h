@@ -7,8 +7,8 @@
 namespace netboxit::multiservice
 {
 
-/// The frames of a netbox that are in the link layers of both ends, each as one or several pieces. A frame arrives with its last piece, and is
-/// lost with the first piece that is lost.
+/// The frames of a netbox that are in the link layers of both ends, each as one or several pieces. A frame arrives with its
+/// last piece, and is lost with the first piece that is lost.
 class PacketsUnderWay
 {
   public:

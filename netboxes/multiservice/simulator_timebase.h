@@ -6,8 +6,8 @@
 namespace netboxit::multiservice
 {
 
-/// The time of ns-3's simulator, and its events as alarms. An alarm has one event object, whatever it is set to: ns-3 would allocate one
-/// each time.
+/// The time of ns-3's simulator, and its events as alarms. An alarm has one event object, whatever it is set to: ns-3 would
+/// allocate one each time.
 class SimulatorTimebase : public Timebase
 {
   public:
