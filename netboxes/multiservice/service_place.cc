@@ -22,11 +22,8 @@ ServicePlace::ServicePlace(ServiceId id, LayerParts parts) : m_id(id), m_parts(s
 
 void ServicePlace::Send(const Packet& packet)
 {
-    if (!m_adopted.empty())
-    {
-        m_service->Reject(packet, Drop::WindowFull);
-    }
-    else if (m_parts.scheduler.Frames(m_id) >= m_room)
+    // Where packets of an earlier service wait, this one has no room either.
+    if (m_parts.scheduler.Frames(m_id) >= m_room)
     {
         m_service->Reject(packet, Drop::QueueFull);
     }

@@ -23,13 +23,15 @@ using Losses = std::set<unsigned>;
 /// Packets go one behind the other from the base station to the mobile.
 struct Script
 {
-    Script(const Json& scheme, unsigned packets, Losses lost, std::int64_t end = 10 * SECOND)
+    /// `interval`: ns from packet to packet.
+    Script(const Json& scheme, unsigned packets, Losses lost, std::int64_t end = 10 * SECOND, std::int64_t interval = 0)
         : link(events, PCS, Layer({scheme}), [this, lost](int from, const AirFrame& frame)
                { return Fate{.isLost = from == 0 && frame.type == FrameType::Data && lost.contains(m_sent++)}; })
     {
         for (unsigned packet = 1; packet <= packets; ++packet)
         {
             link.Send(0, packet, 250);
+            events.RunUntil(events.Now() + interval);
         }
         events.RunUntil(end);
     }
@@ -127,6 +129,51 @@ TEST(SelectiveRepeatTest, OneNakForEachPositionOfTheWindow)
     EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 1, 3, 4}));
     EXPECT_EQ(script.link.DeliveredItems(1), UpTo(5));
     EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 2U);
+}
+
+TEST(SelectiveRepeatTest, ANewPositionHasItsOwnNak)
+{
+    // Frame 1 is lost, and the sixteenth that departs: that is frame 14, as 1 has been repeated by then.
+    Script script(Pcs("sr"), 20, {1, 15}, 10 * SECOND, 35 * MILLISECOND);
+    EXPECT_EQ(script.Naks(), (Numbers{1, 14}));
+    EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 0U);
+}
+
+TEST(SelectiveRepeatTest, TimesOfFramesBehindANamedOneBeginWhenItIsAcknowledged)
+{
+    // 1 and 3 are lost; 1 is repeated when the timer of 3, which is not named, has nearly expired.
+    Script script(Arq("sr", 0.25, 0.031625), 5, {1, 3});
+    std::vector<std::int64_t> ends;
+    for (const auto& departure : script.link.Departures(0))
+    {
+        if (departure.isRetransmission)
+        {
+            ends.push_back(departure.ends);
+        }
+    }
+    EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 1, 3, 4}));
+    // Its acknowledgement takes a round trip and the delay of acknowledgements.
+    const auto acknowledged = ends[0] + 2 * PCS.delay + 31'625'000 + PCS.TimeOf(3);
+    EXPECT_EQ(ends[1], acknowledged + 250 * MILLISECOND + PCS.TimeOf(253));
+}
+
+TEST(SelectiveRepeatTest, AFrameThatWaitsIsNotQueuedAgain)
+{
+    for (const char* const scheme : {"sr", "sr-m1", "sr-m2"})
+    {
+        Events events;
+        unsigned sent = 0;
+        // Each NAK comes twice, and the retransmission waits behind what was sent meanwhile.
+        TestLink link(events, PCS, Layer({Pcs(scheme)}), [&](int from, const AirFrame& frame)
+                      { return Fate{.isLost = from == 0 && sent++ == 1, .isRepeated = frame.type == FrameType::Nak}; });
+        for (unsigned packet = 1; packet <= 20; ++packet)
+        {
+            link.Send(0, packet, 250);
+        }
+        events.RunUntil(10 * SECOND);
+        EXPECT_EQ(link[0].StatisticsOf(0).retransmissions, 1U) << scheme;
+        EXPECT_EQ(link.DeliveredItems(1), UpTo(20)) << scheme;
+    }
 }
 
 TEST(SelectiveRepeatTest, ANakAcknowledgesEverythingBeforeIt)

@@ -201,6 +201,8 @@ TEST(RlpTest, AKeepaliveShowsThatTheLastFrameWasLost)
     const auto& departures = trace.link.Departures(0);
     const auto keepalive = std::ranges::find(departures, FrameType::KeepAlive, &Departure::type);
     ASSERT_NE(keepalive, departures.end());
+    EXPECT_EQ(trace.link[1].StatisticsOf(0).lost, 0U);
+    EXPECT_EQ(trace.link[1].StatisticsOf(0).timeouts, 0U);
     EXPECT_EQ(keepalive->sequence, 2);
     EXPECT_EQ(keepalive->bytes, 2U);
     EXPECT_EQ(keepalive->ends, 2 * 32 * MILLISECOND + 500 * MILLISECOND + PCS.TimeOf(2));

@@ -141,6 +141,23 @@ TEST(SnoopTest, ALossIsRepairedLocallyAndItsDuplicatesAreSuppressed)
     EXPECT_EQ(path.duplicatesAtReceiver, 0U);
 }
 
+TEST(SnoopTest, MoreDuplicatesThanExpectedPass)
+{
+    // Of ten segments the third is lost twice: one duplicate passes, one has it sent again, five are expected. Of two more the first passes.
+    Path path({2, 10});
+    path.SendData(0, 10);
+    path.events.RunUntil(path.events.Now() + 40 * MILLISECOND);
+    EXPECT_EQ(path.acknowledgements, (Numbers{1, 2, 2}));
+    for (int duplicate = 0; duplicate < 2; ++duplicate)
+    {
+        path.SendFrom(1, {.source = WIRELESS, .destination = WIRED, .sourcePort = 80, .destinationPort = 40000, .sequence = 1,
+                          .acknowledgement = 1 + 2 * SEGMENT, .window = 1000});
+    }
+    path.events.RunUntil(path.events.Now() + 10 * MILLISECOND);
+    EXPECT_EQ(path.acknowledgements, (Numbers{1, 2, 2, 2}));
+    EXPECT_EQ(path.link[0].StatisticsOf(0).retransmissions, 1U); // that of now is not the first one of the segment
+}
+
 TEST(SnoopTest, ALossWithoutDuplicatesIsRepairedByTheTimer)
 {
     Path path({4}); // the last one
