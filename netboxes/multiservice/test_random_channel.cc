@@ -252,6 +252,7 @@ class RandomRun
     Fate Pass(int from, const AirFrame& frame)
     {
         ++m_frames;
+        EXPECT_EQ(static_cast<bool>(frame.payload), frame.type == FrameType::Data || frame.type == FrameType::Parity);
         const auto fate = m_isOver ? Fate{} : m_channel(from);
         if (HasParity())
         {
