@@ -15,7 +15,10 @@ constexpr std::uint32_t BLOCKS = 8;
 } // namespace
 
 AdaptiveXor::AdaptiveXor(ServicePort& port, const Json& settings)
-    : XorParity(port, HeaderFields::Block, SchemeSettings(settings, port.Facts()).Integer("block", 1, ParityBlock::MOST - 1), BLOCKS),
+    : XorParity(port,
+                HeaderFields::Block,
+                SchemeSettings(settings, port.Facts()).Integer("block", 1, ParityBlock::MOST - 1),
+                BLOCKS),
       m_inactivity(SchemeSettings(settings, port.Facts()).Time("inactivity")),
       m_quiet(port.Time(), [this] { EndBlock(); })
 {

@@ -6,8 +6,9 @@
 namespace netboxit::multiservice
 {
 
-/// "xor-adaptive" (LL-XORAD, spec 1.6.10): XOR whose block also ends when no packet comes for a while, so that a pause does not delay repairs. A frame
-/// has a block number of three bits, and its position in the block: that of the parity frame tells the size of the block.
+/// "xor-adaptive" (LL-XORAD, spec 1.6.10): XOR whose block also ends when no packet comes for a while, so that a pause does not
+/// delay repairs. A frame has a block number of three bits, and its position in the block: that of the parity frame tells the
+/// size of the block.
 class AdaptiveXor : public XorParity
 {
   public:

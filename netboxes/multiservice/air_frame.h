@@ -23,17 +23,19 @@ enum class FrameType : std::uint8_t
     Parity,
 };
 
-/// A frame of the link layer on its way from one end to the other: the fields that its header has, and the packet that it carries.
+/// A frame of the link layer on its way from one end to the other: the fields that its header has, and the packet that it
+/// carries.
 struct AirFrame
 {
     ServiceId service{};
     FrameType type{};
-    std::uint16_t sequence{};        ///< of ARQ and FEC; of a NAK: the frame that is missing; of a keepalive: the latest one that was sent
+    /// Of ARQ and FEC. Of a NAK: the frame that is missing; of a keepalive: the latest one that was sent.
+    std::uint16_t sequence{};
     std::uint16_t acknowledgement{}; ///< of ARQ with ACKs: the next frame that its sender expects
     std::uint8_t block{};            ///< of adaptive XOR
     std::uint8_t headerBytes{};
-    /// Not on the air: how many times the service had been replaced when the frame was made. What the two ends of a real link agree on when
-    /// they reset a service.
+    /// Not on the air: how many times the service had been replaced when the frame was made. What the two ends of a real link
+    /// agree on when they reset a service.
     std::uint8_t generation{};
     /// Not on the air: the packet means something without the state of its service, and nobody repeats it.
     bool standsAlone{};

@@ -10,8 +10,8 @@
 namespace netboxit::multiservice
 {
 
-/// ARQ with a window and with acknowledgements that travel with data, or later by themselves: what Go-Back-N and Selective Repeat have in
-/// common (spec 1.6.3). An acknowledgement names the frame that is expected next.
+/// ARQ with a window and with acknowledgements that travel with data, or later by themselves: what Go-Back-N and Selective
+/// Repeat have in common (spec 1.6.3). An acknowledgement names the frame that is expected next.
 ///
 /// The window may change at any time: what is outstanding beyond a smaller one stays.
 class ArqService : public Service
@@ -84,7 +84,8 @@ class ArqService : public Service
 
     /// Everything before this frame has arrived.
     void TakeAcknowledgement(Number number);
-    /// Sends an outstanding frame, the first time or again. False, and it counts as departed, where the scheduler does not take it.
+    /// Sends an outstanding frame, the first time or again. False, and it counts as departed, where the scheduler does not take
+    /// it.
     bool Transmit(Number number, bool isRetransmission);
 
     std::uint32_t Outstanding() const

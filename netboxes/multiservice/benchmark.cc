@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-// multiservice-benchmark [PACKETS]: one line of JSON, for each scheme ns of CPU time a packet, the median of five trials, and blocks of memory that
-// were taken in all of them.
+// multiservice-benchmark [PACKETS]: one line of JSON, for each scheme ns of CPU time a packet, the median of five trials, and
+// blocks of memory that were taken in all of them.
 //
-// Packets of 64 bytes go from one end to the other at 200,000 a second; each hundredth frame is lost. The loop has one queue of frames in
-// transmission and on their way, which are due in their order, and looks at all alarms that are set.
+// Packets of 64 bytes go from one end to the other at 200,000 a second; each hundredth frame is lost. The loop has one queue of
+// frames in transmission and on their way, which are due in their order, and looks at all alarms that are set.
 
 namespace
 {
@@ -296,8 +296,14 @@ int Main(std::uint64_t packets)
     const Json arq{{"timer", 0.001}, {"window", 2000}, {"ack_delay", 5e-6}, {"sequence_bits", 12}};
     const Json rlp{{"timer", 0.001}, {"attempts", 3}, {"ring", 2000}, {"keepalive", 0.01}, {"sequence_bits", 12}};
     const Json parity{{"block", 8}, {"inactivity", 0.001}};
-    const std::vector<std::pair<const char*, Json>> schemes{{"none", Json::object()}, {"go-back-n", arq}, {"sr", arq},      {"sr-m1", arq},
-                                                            {"sr-m2", arq},           {"rlp", rlp},       {"rlp-oos", rlp}, {"xor", parity},
+    const std::vector<std::pair<const char*, Json>> schemes{{"none", Json::object()},
+                                                            {"go-back-n", arq},
+                                                            {"sr", arq},
+                                                            {"sr-m1", arq},
+                                                            {"sr-m2", arq},
+                                                            {"rlp", rlp},
+                                                            {"rlp-oos", rlp},
+                                                            {"xor", parity},
                                                             {"xor-adaptive", parity}};
     Json results;
     for (const auto& [name, settings] : schemes)

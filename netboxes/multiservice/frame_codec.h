@@ -39,8 +39,8 @@ std::size_t EncodeHeader(const AirFrame& frame, const HeaderFormat& format, std:
 /// The service that a frame is of; none of a frame without a byte.
 std::optional<ServiceId> ServiceOf(Bytes frame);
 
-/// The frame whose header this is, without its packet, which follows `headerBytes`. Nothing where the bytes are too few, or the type is none of
-/// the format's.
+/// The frame whose header this is, without its packet, which follows `headerBytes`. Nothing where the bytes are too few, or the
+/// type is none of the format's.
 std::optional<AirFrame> DecodeHeader(Bytes frame, const HeaderFormat& format);
 
 } // namespace netboxit::multiservice

@@ -6,10 +6,11 @@
 namespace netboxit::multiservice
 {
 
-/// "go-back-n" (LL-GBN, spec 1.6.3): the receiver takes frames in their order only, and one timer has everything outstanding sent again.
+/// "go-back-n" (LL-GBN, spec 1.6.3): the receiver takes frames in their order only, and one timer has everything outstanding
+/// sent again.
 ///
-/// One frame waits in the scheduler at a time, and the rest of the window in the service: the scheduler gives no frame back, and what it would
-/// send before the frame that is missing would be of no use.
+/// One frame waits in the scheduler at a time, and the rest of the window in the service: the scheduler gives no frame back,
+/// and what it would send before the frame that is missing would be of no use.
 class GoBackN : public ArqService
 {
   public:

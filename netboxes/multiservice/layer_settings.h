@@ -20,7 +20,8 @@ struct LayerSettings
     /// Of one service.
     struct Place
     {
-        /// Whether a service with these settings can go on as one with the others: with the same scheme and the same numbers of frames.
+        /// Whether a service with these settings can go on as one with the others: with the same scheme and the same numbers of
+        /// frames.
         bool IsLike(const Place& other) const;
 
         Json scheme; ///< its settings

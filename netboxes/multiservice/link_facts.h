@@ -7,8 +7,8 @@
 namespace netboxit::multiservice
 {
 
-/// What the link below tells its services (spec 4.5): they check their timers against it and estimate delays with it. The scheduler and the
-/// schemes work without it.
+/// What the link below tells its services (spec 4.5): they check their timers against it and estimate delays with it. The
+/// scheduler and the schemes work without it.
 struct LinkFacts
 {
     double rate{};               ///< bit/s, in the direction in which this end sends

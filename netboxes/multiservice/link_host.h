@@ -21,13 +21,16 @@ class LinkHost
 {
   public:
     virtual ~LinkHost() = default;
-    /// Begins to transmit a frame. When the transmission ends, not within this call, the host calls TransmitComplete(). The frame is valid until then.
+    /// Begins to transmit a frame. When the transmission ends, not within this call, the host calls TransmitComplete(). The
+    /// frame is valid until then.
     virtual void Transmit(const AirFrame& frame) = 0;
-    /// A packet of the other end for the upper layer. With Snoop a packet may come more than once: packet.IsDelivered() tells before the first time.
+    /// A packet of the other end for the upper layer. With Snoop a packet may come more than once: packet.IsDelivered() tells
+    /// before the first time.
     virtual void Deliver(ServiceId service, const Packet& packet) = 0;
     /// Pacing permits the next packet: IsOpen() is true again.
     virtual void Opened() = 0;
-    /// To be told to the other end by PeerGaveUp(), within this call. Not where the other end is in another program: it then keeps the packet for longer.
+    /// To be told to the other end by PeerGaveUp(), within this call. Not where the other end is in another program: it then
+    /// keeps the packet for longer.
     virtual void GaveUp(ServiceId service, std::uint16_t sequence) = 0;
     /// The packet as an Ethernet frame; empty where the host has no bytes. Only Snoop asks.
     virtual std::span<const std::uint8_t> BytesOf(const Packet& packet) const = 0;

@@ -8,7 +8,8 @@
 namespace netboxit::multiservice
 {
 
-/// A service by its settings: `scheme`, and the keys of that scheme. Throws std::invalid_argument where there is no such scheme, or a value is not permitted.
+/// A service by its settings: `scheme`, and the keys of that scheme. Throws std::invalid_argument where there is no such
+/// scheme, or a value is not permitted.
 ///
 /// | scheme | spec | keys (s, bytes) |
 /// |---|---|---|

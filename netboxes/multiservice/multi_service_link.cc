@@ -90,7 +90,8 @@ void MultiServiceLink::Set(const Json& settings)
     auto read = LayerSettings::Of(settings);
     if (!read.HasServicesLike(m_settings))
     {
-        throw std::invalid_argument("multiservice: the number of services, schemes, sequence_bits and block change at both ends of a link at once");
+        throw std::invalid_argument("multiservice: the number of services, schemes, sequence_bits and block change at both "
+                                    "ends of a link at once");
     }
     MakeServices(read); // throws before anything changes
     for (std::size_t service = 0; service < read.places.size(); ++service)
@@ -118,7 +119,8 @@ void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, M
     std::array<End, 2> ends{End{one, LayerSettings::Of(ofOne), {}}, End{other, LayerSettings::Of(ofOther), {}}};
     if (!ends[0].settings.HasServicesLike(ends[1].settings))
     {
-        throw std::invalid_argument("multiservice: the two ends of a link differ in their services; give both the same number, schemes, sequence_bits and block");
+        throw std::invalid_argument("multiservice: the two ends of a link differ in their services; give both the same number, "
+                                    "schemes, sequence_bits and block");
     }
     for (auto& end : ends)
     {
@@ -141,8 +143,9 @@ void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, M
         {
             const auto& peer = *ends[1 - number].link.m_places[service]->Occupant();
             auto& left = ends[number].left[service];
-            ends[number].link.m_places[service]->Occupant()->HandOver(peer, [&](const Packet& packet) { left.push_back(packet); });
-            std::ranges::move(ends[number].link.m_places[service]->TakeAdopted(), std::back_inserter(left));
+            auto& place = *ends[number].link.m_places[service];
+            place.Occupant()->HandOver(peer, [&](const Packet& packet) { left.push_back(packet); });
+            std::ranges::move(place.TakeAdopted(), std::back_inserter(left));
         }
         for (auto& end : ends)
         {

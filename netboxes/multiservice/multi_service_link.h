@@ -16,12 +16,12 @@
 namespace netboxit::multiservice
 {
 
-/// One end of a multi-service link layer (Xylomenos 1999, chapter 6; spec 1.7, F6.1): pacing, services, frame scheduler, demultiplexer and
-/// multiplexer. The classifier is the host's: it says which service a packet goes to.
+/// One end of a multi-service link layer (Xylomenos 1999, chapter 6; spec 1.7, F6.1): pacing, services, frame scheduler,
+/// demultiplexer and multiplexer. The classifier is the host's: it says which service a packet goes to.
 ///
 /// Settings are JSON in base units, as the technology's parameters.py dumps them, with all keys:
 ///
-///     services: [{scheme: …, share: 0.33, queue: 1000, …}, …]   by ServiceId, at most MOST_SERVICES; make_service.h has the schemes
+///     services: [{scheme: …, share: 0.33, queue: 1000, …}, …]   by ServiceId; make_service.h has the schemes
 ///     shares: fixed | measured                                  spec 1.7.2
 ///     measure_interval: 1.0                                     s, also of the metrics
 ///     smoothing: 0.0                                            weight of the metrics reported before, spec 4.5
@@ -58,14 +58,14 @@ class MultiServiceLink
 
     // Administration (spec 1.7.8), live.
 
-    /// New settings for services that keep their schemes, and for all else. Throws std::invalid_argument where one is not permitted, or where
-    /// the schemes or their number differ (ChangeSchemes() is for that); nothing changes then.
+    /// New settings for services that keep their schemes, and for all else. Throws std::invalid_argument where one is not
+    /// permitted, or where the schemes or their number differ (ChangeSchemes() is for that); nothing changes then.
     void Set(const Json& settings);
     void SetFacts(const LinkFacts& facts);
-    /// Gives both ends of a link new services where their schemes differ, adds or removes services at the end, and does all that Set() does. It stands for a
-    /// reset that both ends have agreed on. A packet that a service took and that has not been delivered goes through the service that
-    /// takes its place, in the same order, before all later ones; through service 0 where there is none. It waits as long as that service has no
-    /// room. Frames of services that repeat nothing go on.
+    /// Gives both ends of a link new services where their schemes differ, adds or removes services at the end, and does all
+    /// that Set() does. It stands for a reset that both ends have agreed on. A packet that a service took and that has not been
+    /// delivered goes through the service that takes its place, in the same order, before all later ones; through service 0
+    /// where there is none. It waits as long as that service has no room. Frames of services that repeat nothing go on.
     static void ChangeSchemes(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther);
 
     /// Bytes of frames that wait for the transmitter.
@@ -81,8 +81,8 @@ class MultiServiceLink
     const HeaderFormat& FormatOf(ServiceId service) const;
     const ServiceStatistics& StatisticsOf(ServiceId service) const;
     const ServiceMetrics& MetricsOf(ServiceId service) const;
-    /// Of all services, by ServiceId, in base units: counts of this end, its metrics, and with `other`, the layer at the other end, the effective
-    /// goodput from here to there.
+    /// Of all services, by ServiceId, in base units: counts of this end, its metrics, and with `other`, the layer at the other
+    /// end, the effective goodput from here to there.
     Json Read(const MultiServiceLink* other = nullptr) const;
 
   private:

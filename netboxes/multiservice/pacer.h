@@ -6,8 +6,8 @@
 namespace netboxit::multiservice
 {
 
-/// MS-PACE (spec 1.7.3): after so many packets the layer takes no more until they would all be sent at the link's nominal bandwidth, counted
-/// from the first of them. So queues build above the layer, where IP's disciplines are.
+/// MS-PACE (spec 1.7.3): after so many packets the layer takes no more until they would all be sent at the link's nominal
+/// bandwidth, counted from the first of them. So queues build above the layer, where IP's disciplines are.
 ///
 /// With one queue above, pacing makes several services as one: a packet waits there behind those of all services (spec 4.4).
 class Pacer

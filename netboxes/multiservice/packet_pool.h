@@ -26,8 +26,8 @@ inline constexpr std::array<std::string_view, 6> DROP_NAMES{
 
 class PacketPool;
 
-/// A packet of the upper layer, as a counted reference: copies are the same packet. The link layer does not look into it. It is settled when
-/// the last reference is gone. Null references are permitted.
+/// A packet of the upper layer, as a counted reference: copies are the same packet. The link layer does not look into it. It is
+/// settled when the last reference is gone. Null references are permitted.
 class Packet
 {
   public:
@@ -58,8 +58,9 @@ class Packet
     Packet MakeParity() const;
     /// Of a parity packet: covers one packet more. Keeps it until the parity packet is gone.
     void Cover(const Packet& packet) const;
-    /// What its bytes add to an XOR: of a packet its own number in the pool, of a parity packet the XOR of those that it covers. An XOR of
-    /// numbers stands for the XOR of the packets' bytes: both give the one packet that is missing, and nothing where several are.
+    /// What its bytes add to an XOR: of a packet its own number in the pool, of a parity packet the XOR of those that it
+    /// covers. An XOR of numbers stands for the XOR of the packets' bytes: both give the one packet that is missing, and
+    /// nothing where several are.
     std::uint32_t Sum() const;
     /// The packet that a parity packet and the sum of all other packets that it covers yield.
     Packet Recover(std::uint32_t sumOfOthers) const;
@@ -75,12 +76,13 @@ class Packet
     std::uint32_t m_number{};
 };
 
-/// The packets that are in a link layer, of one end or of both. Memory grows as it is needed and is kept: a warm pool allocates nothing.
-/// Outlives all its packets. One thread.
+/// The packets that are in a link layer, of one end or of both. Memory grows as it is needed and is kept: a warm pool allocates
+/// nothing. Outlives all its packets. One thread.
 class PacketPool
 {
   public:
-    /// Is told of each packet but parity packets once, when nothing refers to it any more. `reason` means something where it was not delivered.
+    /// Is told of each packet but parity packets once, when nothing refers to it any more. `reason` means something where it
+    /// was not delivered.
     using Settle = std::function<void(std::uint64_t item, bool isDelivered, Drop reason)>;
 
     explicit PacketPool(Settle settle);

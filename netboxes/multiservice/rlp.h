@@ -13,15 +13,15 @@
 namespace netboxit::multiservice
 {
 
-/// "rlp" (LL-RLP, spec 1.6.7): Karn's radio link protocol of IS-95. NAKs only: the sender keeps its latest frames in a ring and repeats none that was
-/// not named, the receiver names each missing frame at most so many times, then gives it up, and delivers in order. Keepalives show the loss of
-/// a last frame.
+/// "rlp" (LL-RLP, spec 1.6.7): Karn's radio link protocol of IS-95. NAKs only: the sender keeps its latest frames in a ring and
+/// repeats none that was not named, the receiver names each missing frame at most so many times, then gives it up, and delivers
+/// in order. Keepalives show the loss of a last frame.
 ///
-/// Sequence numbers are too few for a receiver that hears nothing while the sender sends a whole ring: frames behind what it expects, after such a
-/// silence, are new ones, and the receiver starts anew with them.
+/// Sequence numbers are too few for a receiver that hears nothing while the sender sends a whole ring: frames behind what it
+/// expects, after such a silence, are new ones, and the receiver starts anew with them.
 ///
-/// A timer of a NAK runs from the end of the NAK's transmission. All have the same timeout: those that run are in one list, and one timer serves
-/// the first.
+/// A timer of a NAK runs from the end of the NAK's transmission. All have the same timeout: those that run are in one list, and
+/// one timer serves the first.
 class Rlp : public Service
 {
   public:

@@ -14,7 +14,8 @@ namespace netboxit::multiservice
 
 using Json = nlohmann::json;
 
-/// The settings that several schemes have, each with its limits. What is not permitted throws std::invalid_argument, as in SettingsReader.
+/// The settings that several schemes have, each with its limits. What is not permitted throws std::invalid_argument, as in
+/// SettingsReader.
 class SchemeSettings
 {
   public:

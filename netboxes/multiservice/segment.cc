@@ -20,8 +20,8 @@ constexpr std::array OF_LAYERS{"services", "shares", "measure_interval", "timer_
 
 } // namespace
 
-/// A link between two stations with a multi-service link layer. A parameter is of both ends, or, as a station's, of what
-/// it sends.
+/// A link between two stations with a multi-service link layer. A parameter is of both ends, or, as a station's, of what it
+/// sends.
 class MultiServiceSegment : public Segment
 {
   public:
@@ -63,8 +63,7 @@ MultiServiceSegment::MultiServiceSegment(const SegmentSetup& setup)
       m_underWay(setup),
       m_pool([this](std::uint64_t item, bool isDelivered, Drop reason) { m_underWay.Settled(item, isDelivered, reason); })
 {
-    const auto overhead = static_cast<std::uint32_t>(m_said.at("overhead").get<double>());
-    const AirParts parts{m_timebase, m_pool, m_underWay, m_accounting, overhead};
+    const AirParts parts{m_timebase, m_pool, m_underWay, m_accounting, static_cast<std::uint32_t>(m_said.at("overhead").get<double>())};
     for (StationId id = 0; id < ENDS; ++id)
     {
         m_ends[id] = std::make_unique<AirEnd>(setup, id, parts, Of(m_said, id, "queue"));

@@ -10,12 +10,13 @@
 namespace netboxit::multiservice
 {
 
-/// "sr" (LL-SR, spec 1.6.4): the receiver stores frames that come before their turn, and names the earliest one that is missing in a NAK, once
-/// for each position of its window. A NAK acknowledges everything before it.
+/// "sr" (LL-SR, spec 1.6.4): the receiver stores frames that come before their turn, and names the earliest one that is missing
+/// in a NAK, once for each position of its window. A NAK acknowledges everything before it.
 ///
-/// Each frame has its own time, but all of them the same timeout: the frames that departed are in one list, by their departure, and one timer serves
-/// the first. Where a frame was named, those behind it may have arrived, and no acknowledgement can say so: their times begin when it is
-/// acknowledged. Otherwise a window that waits for one retransmission would be sent again as a whole.
+/// Each frame has its own time, but all of them the same timeout: the frames that departed are in one list, by their departure,
+/// and one timer serves the first. Where a frame was named, those behind it may have arrived, and no acknowledgement can say
+/// so: their times begin when it is acknowledged. Otherwise a window that waits for one retransmission would be sent again as a
+/// whole.
 class SelectiveRepeat : public ArqService
 {
   public:
@@ -32,8 +33,8 @@ class SelectiveRepeat : public ArqService
     void TimerFactorChanged() override;
     void Grow(std::size_t capacity) override;
 
-    /// A frame arrived that had not: names the frames that are missing, as the scheme has it. `highest` is one more than the highest number that had
-    /// been seen before.
+    /// A frame arrived that had not: names the frames that are missing, as the scheme has it. `highest` is one more than the
+    /// highest number that had been seen before.
     virtual void NameMissing(Number arrived, Number highest);
 
     bool IsMissing(Number number) const

@@ -21,7 +21,8 @@ class ServicePort
 {
   public:
     virtual ~ServicePort() = default;
-    /// Hands a frame to the scheduler, which does not give it back. False, and the frame is gone, where too many of this service's frames wait.
+    /// Hands a frame to the scheduler, which does not give it back. False, and the frame is gone, where too many of this
+    /// service's frames wait.
     virtual bool Emit(AirFrame frame) = 0;
     /// Hands a packet to the upper layer of this end.
     virtual void Deliver(const Packet& packet) = 0;
@@ -33,11 +34,11 @@ class ServicePort
     virtual const LinkFacts& Facts() const = 0;
 };
 
-/// One recovery scheme at one end of a link: spec 1.7.4 and 4.2. It may buffer, time, code and add what it likes, knows of no other service,
-/// and sends by the scheduler only. Times are ns of its timebase.
+/// One recovery scheme at one end of a link: spec 1.7.4 and 4.2. It may buffer, time, code and add what it likes, knows of no
+/// other service, and sends by the scheduler only. Times are ns of its timebase.
 ///
-/// A service is made with settings in base units (s, bytes), and so changed. What is not permitted throws std::invalid_argument, with the
-/// scheme, the key, its value and what is permitted; nothing changes then.
+/// A service is made with settings in base units (s, bytes), and so changed. What is not permitted throws
+/// std::invalid_argument, with the scheme, the key, its value and what is permitted; nothing changes then.
 class Service
 {
   public:
@@ -65,7 +66,8 @@ class Service
     void Reject(const Packet& packet, Drop reason);
     /// A packet of this end will not arrive.
     void Refuse(const Packet& packet, Drop reason);
-    /// Hands a packet to the upper layer. `later` is how much later than a packet that no error hit, ns, as the receiver estimates it.
+    /// Hands a packet to the upper layer. `later` is how much later than a packet that no error hit, ns, as the receiver
+    /// estimates it.
     void Deliver(const Packet& packet, std::int64_t later = 0);
 
     /// Whether a packet from above finds room now.
@@ -85,9 +87,9 @@ class Service
         return m_timerFactor;
     }
 
-    /// The end of this service: gives all packets that it took from above and that `peer`, the service at the other end, has not
-    /// delivered yet, in their order, if this service keeps them. Its frames mean nothing afterwards. Nothing is given by services that keep nothing:
-    /// their frames stand alone.
+    /// The end of this service: gives all packets that it took from above and that `peer`, the service at the other end, has
+    /// not delivered yet, in their order, if this service keeps them. Its frames mean nothing afterwards. Nothing is given by
+    /// services that keep nothing: their frames stand alone.
     virtual void HandOver(const Service& peer, const std::function<void(const Packet&)>& give)
     {
     }

@@ -8,8 +8,8 @@
 namespace netboxit::multiservice
 {
 
-/// What a service at one end is like (spec 4.5, T8.1), over measurement intervals. Each is smoothed with what was reported before, as TCP does
-/// with round-trip times. Nothing before the first interval in which there was something to measure.
+/// What a service at one end is like (spec 4.5, T8.1), over measurement intervals. Each is smoothed with what was reported
+/// before, as TCP does with round-trip times. Nothing before the first interval in which there was something to measure.
 class ServiceMetrics
 {
   public:

@@ -10,8 +10,8 @@ namespace netboxit::multiservice
 namespace
 {
 
-/// Frames of a service's own, beyond those with new packets, that may wait: its retransmissions and control frames. More come only where the link is
-/// much slower than the timers of the service are made for.
+/// Frames of a service's own, beyond those with new packets, that may wait: its retransmissions and control frames. More come
+/// only where the link is much slower than the timers of the service are made for.
 constexpr std::size_t OWN_FRAMES = 65'536;
 
 } // namespace

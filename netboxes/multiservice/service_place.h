@@ -23,7 +23,8 @@ struct LayerParts
     std::function<void()> framesWait; ///< the scheduler has frames
 };
 
-/// The place of one service in a layer: what the service has around it, the room of its queue, and packets that an earlier service left.
+/// The place of one service in a layer: what the service has around it, the room of its queue, and packets that an earlier
+/// service left.
 class ServicePlace : public ServicePort
 {
   public:

@@ -11,8 +11,8 @@
 namespace netboxit::multiservice
 {
 
-/// MS-MEAS (spec 1.7.2): the share of each service in the bytes that are handed to the services, for links whose shares nobody sets. An interval
-/// is at least one period and PACKETS packets long.
+/// MS-MEAS (spec 1.7.2): the share of each service in the bytes that are handed to the services, for links whose shares nobody
+/// sets. An interval is at least one period and PACKETS packets long.
 class ShareMeter
 {
   public:

@@ -106,7 +106,8 @@ void Snoop::TakePacket(const Packet& packet)
 void Snoop::TakeFrame(const AirFrame& frame)
 {
     const auto read = ReadSegment(m_port.BytesOf(frame.payload));
-    const auto id = read ? m_connections.Find(stages::KeyOf(*read->headers.ip, read->segment, Direction::FromNode)) : std::nullopt;
+    const auto id =
+        read ? m_connections.Find(stages::KeyOf(*read->headers.ip, read->segment, Direction::FromNode)) : std::nullopt;
     m_unmanaged += read ? 0 : 1;
     if (!id || !read->segment.ack)
     {

@@ -13,11 +13,12 @@
 namespace netboxit::multiservice
 {
 
-/// "snoop" (LL-SNOOP, spec 1.6.11): Berkeley Snoop at the base station. It keeps TCP segments that go to the wireless host, sends them again when
-/// duplicate acknowledgements or its own timer show a loss, and suppresses those duplicates. Frames are as those of the raw link.
+/// "snoop" (LL-SNOOP, spec 1.6.11): Berkeley Snoop at the base station. It keeps TCP segments that go to the wireless host,
+/// sends them again when duplicate acknowledgements or its own timer show a loss, and suppresses those duplicates. Frames are
+/// as those of the raw link.
 ///
-/// It reads TCP and changes no byte: SACK blocks pass as they are in each acknowledgement that passes. What it cannot read (other protocols,
-/// fragments, IPsec) passes and counts as unmanaged. Losses towards the base station are not repaired.
+/// It reads TCP and changes no byte: SACK blocks pass as they are in each acknowledgement that passes. What it cannot read
+/// (other protocols, fragments, IPsec) passes and counts as unmanaged. Losses towards the base station are not repaired.
 class Snoop : public RawService
 {
   public:

@@ -36,7 +36,10 @@ void SnoopConnection::Forget()
     m_cached.clear();
 }
 
-void SnoopConnection::TakeSegment(const stages::TcpSegment& segment, const Packet& packet, const Settings& settings, std::int64_t now)
+void SnoopConnection::TakeSegment(const stages::TcpSegment& segment,
+                                  const Packet& packet,
+                                  const Settings& settings,
+                                  std::int64_t now)
 {
     if (!m_isKnown)
     {
@@ -49,7 +52,8 @@ void SnoopConnection::TakeSegment(const stages::TcpSegment& segment, const Packe
     {
         return;
     }
-    const auto place = std::ranges::find_if(m_cached, [&](const Segment& cached) { return !IsAfter(segment.sequence, cached.sequence); });
+    const auto place = std::ranges::find_if(
+        m_cached, [&](const Segment& cached) { return !IsAfter(segment.sequence, cached.sequence); });
     if (place != m_cached.end() && place->sequence == segment.sequence)
     {
         *place = {segment.sequence, segment.End(), packet, now, 0, true};

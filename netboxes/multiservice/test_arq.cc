@@ -122,8 +122,9 @@ TEST(GoBackNTest, AcknowledgementsTravelWithData)
 
 TEST(SelectiveRepeatTest, OneNakForEachPositionOfTheWindow)
 {
-    // Frames 1 and 3 are lost. 2 shows that 1 is missing; 4 comes at the same position. Frame 1 again moves the window to 3, and nothing that comes
-    // later shows that 3 is missing: its timer does, and that of 4 expires before an acknowledgement comes.
+    // Frames 1 and 3 are lost. 2 shows that 1 is missing; 4 comes at the same position. Frame 1 again moves the window to 3,
+    // and nothing that comes later shows that 3 is missing: its timer does, and that of 4 expires before an acknowledgement
+    // comes.
     Script script(Pcs("sr"), 5, {1, 3});
     EXPECT_EQ(script.Naks(), (Numbers{1}));
     EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 1, 3, 4}));
@@ -229,7 +230,8 @@ TEST(SelectiveRepeatM1Test, ALostRetransmissionWaitsForItsTimer)
 
 TEST(SelectiveRepeatM2Test, ALaterRetransmissionShowsThatAnEarlierOneWasLost)
 {
-    // 1, 2 and 4 are lost, and the retransmission of 1, too: that of 2 has it named again, and that of 4 does not, as 1 has one NAK more by then.
+    // 1, 2 and 4 are lost, and the retransmission of 1, too: that of 2 has it named again, and that of 4 does not, as 1 has one
+    // NAK more by then.
     Script script(Pcs("sr-m2"), 8, {1, 2, 4, 8});
     EXPECT_EQ(script.Naks(), (Numbers{1, 2, 4, 1}));
     EXPECT_EQ(script.Data(), (Numbers{0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 4, 1}));
@@ -306,9 +308,9 @@ TEST(ArqThroughputTest, SelectiveRepeatSendsEachFrameOneByOneMinusPTimes)
 
 TEST(ArqThroughputTest, GoBackNLosesATimeoutForEachLoss)
 {
-    // A loss costs the time until the frame begins again, in which nothing that is sent counts: its timer restarts when the acknowledgement of the
-    // frame before comes, which waits for half of its delay on average; at the timeout a frame is in transmission, and another one waits. Where
-    // the retransmission is lost, too, the timer runs from its departure.
+    // A loss costs the time until the frame begins again, in which nothing that is sent counts: its timer restarts when the
+    // acknowledgement of the frame before comes, which waits for half of its delay on average; at the timeout a frame is in
+    // transmission, and another one waits. Where the retransmission is lost, too, the timer runs from its departure.
     constexpr double TIMER = 0.102;
     constexpr double DELAY = 0.003;
     for (const double loss : {0.01, 0.02, 0.05})

@@ -21,8 +21,8 @@ AirFrame Frame(ServiceId service, std::uint8_t bytes, std::uint16_t number = 0)
     return {.service = service, .sequence = number, .headerBytes = bytes};
 }
 
-/// The source's formula, V_i(k) = L(k)/r_i + max(V_i(k-1), V(t)), word for word: stamps at arrival, in the order of stamps, of equal ones the
-/// lower service first.
+/// The source's formula, V_i(k) = L(k)/r_i + max(V_i(k-1), V(t)), word for word: stamps at arrival, in the order of stamps, of
+/// equal ones the lower service first.
 class Formula
 {
   public:
@@ -115,7 +115,9 @@ TEST(FrameSchedulerTest, AnyFramesLeaveInTheOrderOfTheFormula)
         {
             if (formula.IsEmpty() || random() % 2 == 0)
             {
-                const auto frame = Frame(static_cast<ServiceId>(random() % rates.size()), static_cast<std::uint8_t>(1 + random() % 200), number++);
+                const auto frame = Frame(static_cast<ServiceId>(random() % rates.size()),
+                                         static_cast<std::uint8_t>(1 + random() % 200),
+                                         number++);
                 scheduler.Enqueue(frame);
                 formula.Enqueue(frame);
             }
@@ -137,7 +139,8 @@ TEST(FrameSchedulerTest, BackloggedServicesGetTheirSharesWithinAFrame)
     FrameScheduler scheduler;
     std::mt19937 random(1);
     std::vector<double> sent(shares.size());
-    const auto enqueue = [&](ServiceId service) { scheduler.Enqueue(Frame(service, static_cast<std::uint8_t>(1 + random() % 60))); };
+    const auto enqueue = [&](ServiceId service)
+    { scheduler.Enqueue(Frame(service, static_cast<std::uint8_t>(1 + random() % 60))); };
     for (ServiceId service = 0; service < shares.size(); ++service)
     {
         scheduler.SetShare(service, shares[service]);
@@ -156,7 +159,8 @@ TEST(FrameSchedulerTest, BackloggedServicesGetTheirSharesWithinAFrame)
         {
             for (std::size_t other = 0; other < one; ++other)
             {
-                ASSERT_LE(std::abs(sent[one] / shares[one] - sent[other] / shares[other]), LONGEST / shares[one] + LONGEST / shares[other]);
+                ASSERT_LE(std::abs(sent[one] / shares[one] - sent[other] / shares[other]),
+                          LONGEST / shares[one] + LONGEST / shares[other]);
             }
         }
     }

@@ -50,7 +50,12 @@ inline Json Arq(const char* scheme, double timer, double ackDelay, unsigned wind
 
 inline Json RlpOf(const char* scheme, unsigned attempts, double timer, double keepalive, unsigned ring = 128, unsigned bits = 8)
 {
-    return {{"scheme", scheme}, {"attempts", attempts}, {"timer", timer}, {"keepalive", keepalive}, {"ring", ring}, {"sequence_bits", bits}};
+    return {{"scheme", scheme},
+            {"attempts", attempts},
+            {"timer", timer},
+            {"keepalive", keepalive},
+            {"ring", ring},
+            {"sequence_bits", bits}};
 }
 
 /// The virtual time of a test.
@@ -75,7 +80,9 @@ class EventTime : public Timebase
     class EventAlarm : public Alarm
     {
       public:
-        EventAlarm(Events& events, std::function<void()> call) : m_events(events), m_call(std::make_shared<std::function<void()>>(std::move(call)))
+        EventAlarm(Events& events, std::function<void()> call)
+            : m_events(events),
+              m_call(std::make_shared<std::function<void()>>(std::move(call)))
         {
         }
 
@@ -182,8 +189,8 @@ class TestLink
         }
         for (const int end : {0, 1})
         {
-            m_hosts[end]->layer =
-                std::make_unique<MultiServiceLink>(settings, facts, end == 0 ? LinkEnd::Base : LinkEnd::Mobile, m_time, *m_hosts[end]);
+            m_hosts[end]->layer = std::make_unique<MultiServiceLink>(
+                settings, facts, end == 0 ? LinkEnd::Base : LinkEnd::Mobile, m_time, *m_hosts[end]);
         }
     }
 

@@ -331,7 +331,8 @@ TEST(MultiServiceLinkTest, EffectiveGoodputPredictsThroughput)
             for (const int service : {0, 1})
             {
                 const auto e = read[service]["effective_goodput"].get<double>();
-                EXPECT_NEAR(e, read[service]["goodput"].get<double>() * (1 - link[1].MetricsOf(service).Loss().value_or(0)), 1e-12);
+                const auto loss = link[1].MetricsOf(service).Loss().value_or(0);
+                EXPECT_NEAR(e, read[service]["goodput"].get<double>() * (1 - loss), 1e-12);
                 effective[service] += e;
             }
         }
@@ -380,7 +381,8 @@ TEST(MultiServiceLinkTest, CountsBeginAnew)
 
 TEST(MultiServiceLinkTest, FramesUnderWayPassALiveChangeOfScheme)
 {
-    // From each scheme to each other one, with a full window and with losses before: nothing that an ARQ took is lost, nothing comes twice.
+    // From each scheme to each other one, with a full window and with losses before: nothing that an ARQ took is lost, nothing
+    // comes twice.
     for (const auto& before : ALL_SCHEMES)
     {
         for (const auto& after : ALL_SCHEMES)
@@ -431,7 +433,8 @@ TEST(MultiServiceLinkTest, FramesUnderWayPassALiveChangeOfScheme)
                 const auto* const settled = link.Settled(sent);
                 const bool isRefused = settled != nullptr && !settled->isDelivered &&
                                        (settled->reason == Drop::WindowFull || settled->reason == Drop::QueueFull);
-                // What was lost before the change is repaired by ARQs with acknowledgements only, or if the receiver has not given it up.
+                // What was lost before the change is repaired by ARQs with acknowledgements only, or if the receiver has not
+                // given it up.
                 const bool mayMiss = isRefused || (!isArq && isLost[sent]);
                 EXPECT_TRUE(hasArrived || mayMiss) << sent;
             }

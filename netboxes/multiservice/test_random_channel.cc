@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every scheme on a channel that loses, delays, repeats and reorders frames, from fixed seeds: a million frames each, fewer under sanitizers.
+// Every scheme on a channel that loses, delays, repeats and reorders frames, from fixed seeds: a million frames each, fewer
+// under sanitizers.
 #include "test_link.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,10 @@ struct Badness
 class RandomChannel
 {
   public:
-    RandomChannel(const Events& events, const Badness& badness, std::mt19937& random) : m_events(events), m_badness(badness), m_random(random)
+    RandomChannel(const Events& events, const Badness& badness, std::mt19937& random)
+        : m_events(events),
+          m_badness(badness),
+          m_random(random)
     {
     }
 
@@ -47,17 +51,22 @@ class RandomChannel
     {
         if (Happens(m_badness.fade))
         {
-            m_fadeEnds[from] = m_events.Now() + static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(m_badness.fades));
+            m_fadeEnds[from] = m_events.Now() + Below(m_badness.fades);
         }
         if (m_events.Now() < m_fadeEnds[from] || Happens(m_badness.loss))
         {
             return {.isLost = true};
         }
-        return {.later = Happens(m_badness.late) ? static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(m_badness.by)) : 0,
+        return {.later = Happens(m_badness.late) ? Below(m_badness.by) : 0,
                 .isRepeated = Happens(m_badness.repeated)};
     }
 
   private:
+    std::int64_t Below(std::int64_t end)
+    {
+        return static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(end));
+    }
+
     bool Happens(double probability)
     {
         return std::uniform_real_distribution{}(m_random) < probability;
@@ -91,7 +100,8 @@ constexpr Badness GOOD{0.01, 0, 1, 0.05, 4 * MILLISECOND, 0.01};
 constexpr Badness INDEPENDENT{0.1, 0, 1, 0, 1, 0.05};
 constexpr Badness SHORT_FADES{0.02, 0.002, 10 * MILLISECOND, 0.1, MILLISECOND, 0.05};
 
-/// Where frames overtake others, two windows are fewer than the sequence numbers by at least as many: an old frame cannot be taken for a new one.
+/// Where frames overtake others, two windows are fewer than the sequence numbers by at least as many: an old frame cannot be
+/// taken for a new one.
 std::vector<Case> Cases()
 {
     std::vector<Case> cases;
@@ -117,7 +127,8 @@ std::vector<Case> Cases()
     for (const auto& [block, badness] : {std::pair{1, INDEPENDENT}, {8, INDEPENDENT}, {8, SHORT_FADES}, {20, SHORT_FADES}})
     {
         cases.push_back({"xor", {{"scheme", "xor"}, {"block", block}}, badness, {false, false}});
-        cases.push_back({"xor-adaptive", {{"scheme", "xor-adaptive"}, {"block", block}, {"inactivity", 0.003}}, badness, {false, false}});
+        const Json adaptive{{"scheme", "xor-adaptive"}, {"block", block}, {"inactivity", 0.003}};
+        cases.push_back({"xor-adaptive", adaptive, badness, {false, false}});
     }
     return cases;
 }

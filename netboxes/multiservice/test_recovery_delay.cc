@@ -23,8 +23,8 @@ const std::vector<Row> T5_2{{"cellular", CELLULAR, 130, 259}, {"pcs", PCS, 142, 
 
 constexpr unsigned BLOCK = 9;
 
-/// How much later than without an error packets come that are sent one behind the other, when the frame with this number of the base station
-/// is lost: the greatest delay, ms. Packets that do not come at all fail the test.
+/// How much later than without an error packets come that are sent one behind the other, when the frame with this number of the
+/// base station is lost: the greatest delay, ms. Packets that do not come at all fail the test.
 double DelayOfLoss(const Json& scheme, const LinkFacts& facts, unsigned packets, unsigned lost)
 {
     std::array<std::vector<std::int64_t>, 2> arrivals;

@@ -59,7 +59,8 @@ std::uint64_t LostBehind(unsigned links, const char* scheme, double loss, std::u
 struct Trace
 {
     Trace(const Json& scheme, unsigned packets, std::function<bool(int from, const AirFrame&)> isLost)
-        : link(events, PCS, Layer({scheme}), [isLost](int from, const AirFrame& frame) { return Fate{.isLost = isLost(from, frame)}; })
+        : link(events, PCS, Layer({scheme}), [isLost](int from, const AirFrame& frame)
+               { return Fate{.isLost = isLost(from, frame)}; })
     {
         for (unsigned packet = 1; packet <= packets; ++packet)
         {
@@ -91,7 +92,8 @@ TEST(RlpTest, ResidualLossIsThatOfOneNak)
                 const auto probability = (links == 1 ? percents.first : percents.second) / 100;
                 EXPECT_NEAR(probability, 1 - std::pow(1 - loss * (1 - std::pow(1 - loss, 2)), links), 6e-6);
                 const auto sigma = std::sqrt(PACKETS * probability * (1 - probability));
-                EXPECT_NEAR(static_cast<double>(LostBehind(links, scheme, loss, PACKETS, ++seed)), PACKETS * probability, 3 * sigma)
+                const auto lost = static_cast<double>(LostBehind(links, scheme, loss, PACKETS, ++seed));
+                EXPECT_NEAR(lost, PACKETS * probability, 3 * sigma)
                     << scheme << ' ' << loss << ' ' << links;
             }
         }
@@ -232,7 +234,8 @@ TEST(RlpTest, TheTimerFactorHoldsForTimersThatRun)
     {
         Events events;
         auto settings = Layer({RlpOf("rlp", 2, 0.3, 10)});
-        TestLink link(events, PCS, settings, [](int from, const AirFrame& frame) { return Fate{.isLost = from == 0 && frame.sequence == 0}; });
+        TestLink link(events, PCS, settings, [](int from, const AirFrame& frame)
+                      { return Fate{.isLost = from == 0 && frame.sequence == 0}; });
         link.Send(0, 1, 250);
         link.Send(0, 2, 250);
         events.RunUntil(300 * MILLISECOND); // the first NAK departed at 113.25 ms

@@ -38,8 +38,8 @@ TEST(SettingsTest, AWindowAboveHalfOfTheSequenceNumbersIsRefused)
 {
     EXPECT_EQ(RefusalOf(Arq("sr-m2", 1, 0.03, 128)), "");
     EXPECT_EQ(RefusalOf(Arq("sr-m2", 1, 0.03, 129)),
-              "sr-m2: window is 129, not at most 128, half of the 256 sequence numbers: an old frame could be taken for a new one; say less, or more "
-              "sequence_bits");
+              "sr-m2: window is 129, not at most 128, half of the 256 sequence numbers: an old frame could be taken for a "
+              "new one; say less, or more sequence_bits");
     EXPECT_EQ(RefusalOf(Arq("go-back-n", 1, 0.03, 129, 9)), "");
     EXPECT_NE(RefusalOf(RlpOf("rlp", 1, 0.3, 0.5, 129)).find("ring is 129, not at most 128"), std::string::npos);
     EXPECT_NE(RefusalOf(Arq("sr", 1, 0.03, 0)), "");

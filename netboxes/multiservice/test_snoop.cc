@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Berkeley Snoop: spec 1.6.11. Segments and acknowledgements are scripted; a receiver that acknowledges each segment at once makes the rest.
+// Berkeley Snoop: spec 1.6.11. Segments and acknowledgements are scripted; a receiver that acknowledges each segment at once
+// makes the rest.
 #include "test_link.h"
 
 #include "test_frames.h"
@@ -143,7 +144,8 @@ TEST(SnoopTest, ALossIsRepairedLocallyAndItsDuplicatesAreSuppressed)
 
 TEST(SnoopTest, MoreDuplicatesThanExpectedPass)
 {
-    // Of ten segments the third is lost twice: one duplicate passes, one has it sent again, five are expected. Of two more the first passes.
+    // Of ten segments the third is lost twice: one duplicate passes, one has it sent again, five are expected. Of two more the
+    // first passes.
     Path path({2, 10});
     path.SendData(0, 10);
     path.events.RunUntil(path.events.Now() + 40 * MILLISECOND);
@@ -278,7 +280,8 @@ TEST(SnoopTest, LossesTowardsTheBaseStationAreNotRepaired)
 {
     Events events;
     unsigned sent = 0;
-    TestLink link(events, WLAN, Layer({SnoopOf()}), [&](int from, const AirFrame&) { return Fate{.isLost = from == 1 && sent++ == 1}; });
+    TestLink link(events, WLAN, Layer({SnoopOf()}), [&](int from, const AirFrame&)
+                  { return Fate{.isLost = from == 1 && sent++ == 1}; });
     for (std::uint64_t item = 1; item <= 3; ++item)
     {
         link.Send(1, item, 100);

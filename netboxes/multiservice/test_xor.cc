@@ -29,7 +29,8 @@ Json AdaptiveXor(unsigned block, double inactivity)
 struct Script
 {
     Script(const Json& scheme, unsigned packets, std::set<unsigned> lost)
-        : link(events, CELLULAR, Layer({scheme}), [this, lost](int, const AirFrame&) { return Fate{.isLost = lost.contains(m_sent++)}; })
+        : link(events, CELLULAR, Layer({scheme}), [this, lost](int, const AirFrame&)
+               { return Fate{.isLost = lost.contains(m_sent++)}; })
     {
         for (unsigned packet = 1; packet <= packets; ++packet)
         {
@@ -87,7 +88,8 @@ TEST(XorTest, WhatIsLostForGoodIsCountedWhenTheBlockEnds)
 
 TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
 {
-    // A4: p(1 - (1-p)^n), in % to three digits: appendix B of the spec. On WLAN a frame of 1002 bytes is hit by an error each so many bytes.
+    // A4: p(1 - (1-p)^n), in % to three digits: appendix B of the spec. On WLAN a frame of 1002 bytes is hit by an error each
+    // so many bytes.
     struct Row
     {
         LinkFacts facts;
@@ -110,7 +112,8 @@ TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
             Events events;
             std::mt19937 random(++seed);
             std::uniform_real_distribution<double> uniform;
-            TestLink link(events, facts, Layer({Xor(block)}), [&](int, const AirFrame&) { return Fate{.isLost = uniform(random) < loss}; });
+            TestLink link(events, facts, Layer({Xor(block)}), [&](int, const AirFrame&)
+                          { return Fate{.isLost = uniform(random) < loss}; });
             link.keepsDepartures = link.keepsDeliveries = false;
             constexpr std::uint64_t BLOCKS = 20'000;
             for (std::uint64_t item = 1; item <= BLOCKS * block; ++item)
@@ -120,7 +123,8 @@ TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
             }
             events.RunUntil(events.Now() + SECOND);
             const auto lost = BLOCKS * block - link[1].StatisticsOf(0).delivered;
-            // Blocks are independent, and of one block: a loss stays if there is another one, or that of the parity. Sum over k losses of data.
+            // Blocks are independent, and of one block: a loss stays if there is another one, or that of the parity. Sum over k
+            // losses of data.
             double mean = 0, square = 0;
             for (unsigned k = 0; k <= block; ++k)
             {
@@ -130,7 +134,8 @@ TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
                 square += k * k * probability;
             }
             EXPECT_NEAR(mean / block, formula, 1e-12);
-            EXPECT_NEAR(static_cast<double>(lost), BLOCKS * mean, 3 * std::sqrt(BLOCKS * (square - mean * mean))) << block << ' ' << loss;
+            const auto sigma = std::sqrt(BLOCKS * (square - mean * mean));
+            EXPECT_NEAR(static_cast<double>(lost), BLOCKS * mean, 3 * sigma) << block << ' ' << loss;
         }
     }
 }
@@ -139,7 +144,8 @@ TEST(AdaptiveXorTest, APauseEndsTheBlock)
 {
     Events events;
     unsigned sent = 0;
-    TestLink link(events, CELLULAR, Layer({AdaptiveXor(8, 0.1)}), [&](int, const AirFrame&) { return Fate{.isLost = sent++ == 1}; });
+    TestLink link(events, CELLULAR, Layer({AdaptiveXor(8, 0.1)}), [&](int, const AirFrame&)
+                  { return Fate{.isLost = sent++ == 1}; });
     for (unsigned packet = 1; packet <= 3; ++packet)
     {
         link.Send(0, packet, 50);

@@ -29,8 +29,8 @@ class Timebase
     virtual std::unique_ptr<Alarm> MakeAlarm(std::function<void()> call) = 0;
 };
 
-/// A timer that is started much more often than it expires: starting it anew for a later time costs a comparison. The alarm then comes early,
-/// and is set again.
+/// A timer that is started much more often than it expires: starting it anew for a later time costs a comparison. The alarm
+/// then comes early, and is set again.
 class Timer
 {
   public:
