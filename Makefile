@@ -44,7 +44,7 @@ IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench campaigns reproduce e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
-.PHONY: guest-test guest-labs guest-cgroup-v1 guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs
+.PHONY: guest-test guest-labs guest-cgroup-v1 guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs sanitized
 .PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
@@ -143,10 +143,15 @@ test-whole test-parts: test-%:
 # Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin. The guests' disk is made
 # beside labs, too.
 test-long: setup
-	@$(TOGETHER) --jobs=3 long-labs guest-labs guest-own-tests guest-surroundings guest-less-granted
+	@$(TOGETHER) --jobs=3 long-labs sanitized guest-labs guest-own-tests guest-surroundings guest-less-granted
 
 long-labs:
 	$(VENV)/bin/pytest -m long --ignore tests/guest --timeout 1800 --durations=0
+
+# Tests of C++ that are compiled once more, with what finds wrong uses of memory.
+sanitized: setup
+	@cmake --build build --target multiservice-link-sanitized-test
+	@build/bin/multiservice-link-sanitized-test --gtest_brief=1
 
 COMMAND = $(PREFIX)/bin/netboxit
 PAGE = $(PREFIX)/share/man/man1/netboxit.1
