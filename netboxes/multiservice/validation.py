@@ -34,7 +34,8 @@ def _packets(times: Sequence[float] | np.ndarray[Any, Any], payload: int) -> lis
     return [(float(at), udp(0, 1, payload, dscp=SPEECH, identification=number)) for number, at in enumerate(times)]
 
 
-def _over(profile: ProfileName, frames: Sequence[TimedFrame], scheme: dict[str, Any] | None = None, **more: Any) -> Emulation:
+def over(profile: ProfileName, frames: Sequence[TimedFrame], scheme: dict[str, Any] | None = None, **more: Any) -> Emulation:
+    """Frames that go by one link of the source, from the base to the mobile."""
     events: Sequence[Change] = more.pop("events", ())
     seed: int = more.pop("seed", 1)
     services = [{"class": "speech", **scheme}] if scheme else []
@@ -42,7 +43,8 @@ def _over(profile: ProfileName, frames: Sequence[TimedFrame], scheme: dict[str, 
     return emulate("multiservice", link, {"base": frames}, classes=CLASSES, events=events, seed=seed)
 
 
-def _wire(frames: Sequence[TimedFrame], rate: str, delay: str) -> list[TimedFrame]:
+def wire(frames: Sequence[TimedFrame], rate: str, delay: str) -> list[TimedFrame]:
+    """What comes out of the other end of a wire."""
     link = {"stations": {"a": {}, "b": {}}, "rate": rate, "delay": delay, "overhead": "0 B"}
     return emulate("link", link, {"a": frames}).received["b"]
 
@@ -59,8 +61,8 @@ def _paths() -> Chapter:
         for links in (1, 2):
             for rate, delay in (("10 Mbit/s", "1 ms"), ("2 Mbit/s", "50 ms")):
                 frames = _packets([1.0], PROFILES[profile].frame)
-                frames = _over(profile, frames).received["mobile"] if links == 2 else frames
-                frames = _over(profile, _wire(frames, rate, delay)).received["mobile"]
+                frames = over(profile, frames).received["mobile"] if links == 2 else frames
+                frames = over(profile, wire(frames, rate, delay)).received["mobile"]
                 measured.append((frames[0][0] - 1) * 1e3)
         figures += [
             Figure(f"{NAMES[profile]}, {path}", "ms", delay_ms, ran, absolute=1.0)
@@ -78,26 +80,35 @@ def _losing(lost: Sequence[int]) -> Change:
     return 0.5, "base.errors", {"model": "lost-frames", "frames": list(lost), "repeat": False}
 
 
-def _arrivals(ran: Emulation) -> dict[int, float]:
+def arrivals(ran: Emulation) -> dict[int, float]:
+    """s, by the number of the packet."""
     return {int.from_bytes(data[42:46], "big"): at for at, data in ran.received["mobile"]}
 
 
+#: ms, by XOR and by RLP (table 5.2).
+RECOVERY_DELAYS: dict[ProfileName, tuple[float, float]] = {"cellular": (130, 259), "pcs": (142, 163), "wlan": (18, 14)}
+
+
+def recovery_delays(profile: ProfileName) -> tuple[float, float]:
+    """How many ms later a lost packet comes by XOR and by RLP, of traces on an idle link."""
+    link = PROFILES[profile]
+    frame_s = 8 * (link.frame + 2) / link.rate
+    # Ten blocks of nine frames and their parity, in each of which another frame is lost.
+    begins = [1.0 + 2 * block for block in range(10)]
+    frames = _packets([begin for begin in begins for _ in range(9)], link.frame)
+    lost = [int(frame == block) for block in range(10) for frame in range(10)]
+    arrived = arrivals(over(profile, frames, {"scheme": "xor", "block": 9}, events=[_losing(lost)]))
+    late_s = [at - (begins[number // 9] + (number % 9 + 1) * frame_s + link.delay) for number, at in sorted(arrived.items())]
+    arrived = arrivals(over(profile, _packets([1.0, 1.0], link.frame), {"scheme": "rlp-oos"}, events=[_losing([1])]))
+    return 1e3 * sum(late_s) / 10, 1e3 * (arrived[0] - (1 + frame_s + link.delay))
+
+
 def _recovery() -> Chapter:
-    published: dict[ProfileName, tuple[float, float]] = {"cellular": (130, 259), "pcs": (142, 163), "wlan": (18, 14)}
     figures = []
-    for profile, (by_parity, by_rlp) in published.items():
-        link = PROFILES[profile]
-        frame_s = 8 * (link.frame + 2) / link.rate
-        # Ten blocks of nine frames and their parity, in each of which another frame is lost.
-        begins = [1.0 + 2 * block for block in range(10)]
-        frames = _packets([begin for begin in begins for _ in range(9)], link.frame)
-        lost = [int(frame == block) for block in range(10) for frame in range(10)]
-        arrived = _arrivals(_over(profile, frames, {"scheme": "xor", "block": 9}, events=[_losing(lost)]))
-        late_s = [at - (begins[number // 9] + (number % 9 + 1) * frame_s + link.delay) for number, at in sorted(arrived.items())]
-        figures.append(Figure(f"{NAMES[profile]}: FEC, XOR", "ms", by_parity, 1e3 * sum(late_s) / 10, absolute=1.0))
-        arrived = _arrivals(_over(profile, _packets([1.0, 1.0], link.frame), {"scheme": "rlp-oos"}, events=[_losing([1])]))
-        late = arrived[0] - (1 + frame_s + link.delay)
-        figures.append(Figure(f"{NAMES[profile]}: ARQ, RLP", "ms", by_rlp, 1e3 * late, absolute=1.0))
+    for profile, (by_parity, by_rlp) in RECOVERY_DELAYS.items():
+        parity_ms, rlp_ms = recovery_delays(profile)
+        figures.append(Figure(f"{NAMES[profile]}: FEC, XOR", "ms", by_parity, parity_ms, absolute=1.0))
+        figures.append(Figure(f"{NAMES[profile]}: ARQ, RLP", "ms", by_rlp, rlp_ms, absolute=1.0))
     text = """
 Table 5.2 of Xylomenos (1999): how much later a lost packet comes on an idle link. RLP: the next frame shows the gap, a NAK
 goes back, the frame comes again. XOR with blocks of nine frames: until the parity has come, on the mean over which of a
@@ -120,10 +131,10 @@ def _errors() -> Chapter:
     figures = []
     for payload, levels in table.items():
         for level, percent in enumerate(levels, 1):
-            ran = _over("pcs", _packets(1 + 20.0 * np.arange(count), payload), errors={"level": level}, seed=level)
+            ran = over("pcs", _packets(1 + 20.0 * np.arange(count), payload), errors={"level": level}, seed=level)
             figures.append(_share(f"PCS, level {level}, {payload + 1} bytes", percent / 100, _lost(ran), count))
     for level, power in enumerate((17, 16, 15, 14), 1):
-        ran = _over("wlan", _packets(1 + 0.01 * np.arange(count), 1000), errors={"level": level}, seed=level)
+        ran = over("wlan", _packets(1 + 0.01 * np.arange(count), 1000), errors={"level": level}, seed=level)
         figures.append(_share(f"WLAN, level {level}, 1001 bytes", 1 - exp(-1001 / 2**power), _lost(ran), count))
     text = f"""
 {count} packets each, without recovery. PCS: 1 - p exp((Q - H) T) 1 of a two-state channel, with the stationary distribution
@@ -145,7 +156,7 @@ def _residual_losses() -> Chapter:
         for level, share in enumerate(shares, 1):
             # As conferencing sends: two thirds of the link.
             frames = _packets(1 + TRAFFIC["cellular"].conference_interval * np.arange(count), 50)
-            lost = _lost(_over("cellular", frames, scheme, errors={"level": level}, seed=level))
+            lost = _lost(over("cellular", frames, scheme, errors={"level": level}, seed=level))
             measured.append(lost / count)
             expected = share * (1 - (1 - share) ** frames_needed)
             figures.append(_share(f"Cellular, level {level}: {label}", expected, lost, count))
@@ -192,8 +203,8 @@ SIMULATED: dict[ProfileName, dict[str, tuple[float, float, float, float]]] = {
 RUNS, SIMULATED_RUNS = 4, 10
 
 
-def _conference(profile: ProfileName) -> list[TimedFrame]:
-    """Packets at the peak rate while somebody talks."""
+def conference(profile: ProfileName) -> list[TimedFrame]:
+    """Packets at the peak rate while somebody talks, as they come out of a LAN; the first one entered it at 1 s."""
     chance = np.random.default_rng(1)
     interval_s, size, begin_s = TRAFFIC[profile].conference_interval, PROFILES[profile].frame, 0.0
     times: list[float] = []
@@ -209,13 +220,13 @@ def _conference(profile: ProfileName) -> list[TimedFrame]:
 def _conferencing() -> Chapter:
     figures = []
     for profile, schemes in SIMULATED.items():
-        packets = _conference(profile)
+        packets = conference(profile)
         lan_s = packets[0][0] - 1
         for scheme, (lost, lost_deviation, delay_ms, delay_deviation) in schemes.items():
             settings = {"scheme": scheme, **({"attempts": 1} if scheme.startswith("rlp") else {})}
             losses, delays = [], []
             for seed in range(RUNS):
-                ran = _over(profile, packets, settings, errors={"level": 4}, seed=seed + 1)
+                ran = over(profile, packets, settings, errors={"level": 4}, seed=seed + 1)
                 arrived = ran.records[ran.records["fate"] == Fate.DELIVERED]
                 took_s = (arrived["out_ns"] - arrived["in_ns"]) / 1e9 + lan_s
                 losses.append(100 * (1 - len(arrived) / len(packets)))
