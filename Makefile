@@ -4,7 +4,7 @@
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # campaigns: runs the campaigns of campaigns/ and writes their reports into docs/campaigns/; `make campaigns CAMPAIGNS=campaigns/rain.yaml`
-# reproduce: what others published, done again: `make reproduce STUDY=queues` or `STUDY=management`, FULL=1 for all repetitions (docs/reproductions.md)
+# reproduce: what others published, done again: `make reproduce STUDY=queues`, `STUDY=management` or `STUDY=services`, FULL=1 for all repetitions (docs/reproductions.md)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
 # kill-campaign: kills a campaign of 20 labs five times and compares its runs with those of one left alone (ten minutes)

@@ -15,17 +15,18 @@ import typer
 from reproductions import document
 from reproductions.management import MANAGEMENT
 from reproductions.queues import QUEUES
+from reproductions.services import SERVICES
 from testbed.run import RESULTS
 from testbed.views import campaign_view, console, drawing
 
-STUDIES = {study.name: study for study in (QUEUES, MANAGEMENT)}
+STUDIES = {study.name: study for study in (QUEUES, MANAGEMENT, SERVICES)}
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
 def main(
-    name: Annotated[Literal["queues", "management"], typer.Argument(help="Which study.")],
+    name: Annotated[Literal["queues", "management", "services"], typer.Argument(help="Which study.")],
     full: Annotated[bool, typer.Option("--full", help="All repetitions, in place of those of the ordinary run.")] = False,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="One experiment, by its id.")] = None,
     write: Annotated[
