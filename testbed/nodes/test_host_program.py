@@ -62,7 +62,7 @@ def test_it_waits_for_the_network_and_begins_in_the_hosts_own_folder(begun: Begu
     until(lambda: state(tmp_path) == "waits")
     assert not (tmp_path / "was-here").exists()
     (tmp_path / host_program.GO).touch()
-    until(lambda: (tmp_path / "was-here").exists())
+    until(lambda: (tmp_path / "was-here").exists() and state(tmp_path) == "runs")
     assert ProgramState.read(tmp_path) == ProgramState("runs", None, 1, str(tmp_path))
 
 
