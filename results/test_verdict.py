@@ -54,6 +54,13 @@ def test_one_in_a_hundred_over_the_limit_is_invalid(kind: str) -> None:
     ]
 
 
+def test_frames_that_a_generator_could_not_send_are_a_share_of_those_that_it_emitted() -> None:
+    emitted = {**NETBOX["frames"], "emitted": 90_000}
+    verdict = verdict_of({"frames": emitted}, {"received": 10_000, "send_drops": 100})
+    assert verdict.status == "degraded"
+    assert verdict.degraded == ["netbox cell: 100 of 100,000 frames were dropped at its ports because it was too slow"]
+
+
 def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
     misses = [{"after_s": at, "what": "frame", "lateness_us": 9e4} for at in (5.1, 5.2, 7.9)]
     kept = {"missed": 3, "misses": misses, "freezes": [{"at_s": 5.0, "for_s": 0.3}], "overload_drops": 100}

@@ -91,11 +91,12 @@ def judge(
 
 def _netbox(netbox: str, counted: NetboxStatistics, kept: Timekeeping, verdict: Verdict) -> None:
     _lateness(netbox, counted["lateness_us"], kept, verdict)
-    dropped, received = kept["overload_drops"] + kept["send_drops"], kept["received"]
+    # Those of a generator come from itself.
+    dropped, frames = kept["overload_drops"] + kept["send_drops"], kept["received"] + counted["frames"].get("emitted", 0)
     verdict.lost_here(
         dropped,
-        received,
-        f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow{_drill(kept)}",
+        frames,
+        f"netbox {netbox}: {dropped:,} of {frames:,} frames were dropped at its ports because it was too slow{_drill(kept)}",
     )
     if (stolen := kept["steal_ratio"]) is not None and stolen > STEAL_RATIO:
         verdict.degraded.append(
