@@ -193,7 +193,7 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
 def budgets(members: Sequence[ManagedMember], end_s: float, warm_up_s: float = 0.0) -> str:
     """What each member of a managed link might send, over time; nothing is drawn while none applied."""
     figure, (axis,) = panels(1, 2.6)
-    for at, member in enumerate(members):
+    for at, member in enumerate(member for member in members if member["time_s"]):
         # Once more at the end, so that the last one is drawn until then.
         times = [*member["time_s"], max(end_s, *member["time_s"])]
         rates = [np.nan if rate is None else rate / 1e3 for rate in [*member["budget_bps"], member["budget_bps"][-1]]]

@@ -7,7 +7,7 @@ A host can write anything into its own journal, so what it says is checked and b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
@@ -17,8 +17,8 @@ from results.journal import Journal
 from results.metrics_document import ManagedLink, ManagedMember
 from results.verdict import Verdict
 
-#: Of a link, and of a member; more is left out.
-_MOST_MEMBERS, _MOST_CHANGES = 1000, 10_000
+#: Of a member; more is left out.
+_MOST_CHANGES = 10_000
 #: What the middleware takes (middleware/rate.h).
 _LARGEST_BPS = 10**15
 #: Of what a host says in its own words.
@@ -49,25 +49,25 @@ def _is_budget(value: object) -> bool:
 
 
 def managed_links(
-    names: Iterable[str], journals: Mapping[str, Journal], began_ns: int, ended_ns: int | None
+    members: Mapping[str, Sequence[str]], journals: Mapping[str, Journal], began_ns: int, ended_ns: int | None
 ) -> list[ManagedLink]:
-    """Of each link of these names what its members may have sent. Times count from `began_ns`; what applied then begins at 0."""
+    """Of the members of each link what they might send. Times count from `began_ns`; what applied then begins at 0."""
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
-    links: dict[str, dict[str, _Member]] = {name: {} for name in names}
-    for node, journal in journals.items():
+    return [
+        {"link": link, "members": [_told(host, _member(link, journals.get(host), began_ns, until_s), until_s) for host in hosts]}
+        for link, hosts in members.items()
+    ]
+
+
+def _member(link: str, journal: Journal | None, began_ns: int, until_s: float) -> _Member:
+    """What a host wrote down of its own part: it tells nothing of others."""
+    member = _Member()
+    if journal is not None:
         offset_s = journal.offset_s(began_ns)
         for event in journal.events:
-            at_s, members = event["at_s"] + offset_s, links.get(str(event.get("link")))
-            if members is None or at_s > until_s:
-                continue
-            # A netbox with many hosts says whose it is.
-            host = printable(str(event.get("host", node)))[:_LONGEST_WORDS]
-            if host in members or len(members) < _MOST_MEMBERS:
-                members.setdefault(host, _Member()).take(at_s, event)
-    return [
-        {"link": name, "members": [_told(host, member, until_s) for host, member in members.items() if member.budgets]}
-        for name, members in links.items()
-    ]
+            if event.get("link") == link and event["at_s"] + offset_s <= until_s:
+                member.take(event["at_s"] + offset_s, event)
+    return member
 
 
 def _told(host: str, member: _Member, until_s: float) -> ManagedMember:
@@ -117,6 +117,8 @@ def judge(links: Iterable[ManagedLink], verdict: Verdict) -> None:
 
 
 def _notes(member: ManagedMember) -> Iterator[str]:
+    if not any(budget is not None for budget in member["budget_bps"]):
+        yield "it had no budget in the run"
     if member["leases_lost"]:
         yield f"it lost its lease {_times(member['leases_lost'])}, and had no budget until it had another one, or kept the last"
     if member["other_allocators"]:

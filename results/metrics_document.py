@@ -390,7 +390,7 @@ class ManagedMember(TypedDict):
     """A host's budget of a managed link: `time_s` and `budget_bps` are of equal length, from when on each applied; null: none."""
 
     host: str
-    #: The first 10,000.
+    #: The first 10,000; none where no budget ever applied.
     time_s: list[float]
     #: Of IP packets.
     budget_bps: list[int | None]
@@ -407,7 +407,6 @@ class ManagedMember(TypedDict):
 
 class ManagedLink(TypedDict):
     link: str
-    #: Those that had a budget; 1000 at most.
     members: list[ManagedMember]
 
 

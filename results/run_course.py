@@ -75,7 +75,7 @@ def course(measured: Sequence[Measured], series: Sequence[Series], document: Met
         "budgets_over_time": {
             link["link"]: charts.budgets(link["members"], end_s, warm_up_s)
             for link in document["managed_links"]
-            if link["members"]
+            if any(member["time_s"] for member in link["members"])
         },
     }
 

@@ -17,7 +17,7 @@ from contracts.environment import Environment, FolderVersion
 from contracts.errors import WrongInput
 from contracts.flow import ApplicationRecord, Flow
 from contracts.machines import MachinesRecord
-from contracts.management import managed_links
+from contracts.management import parts
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodeKind, Plan
 from contracts.run_files import DamagedRun, read
@@ -97,12 +97,18 @@ class RunFolder:
         return plan
 
     @cached_property
-    def managed_links(self) -> list[str]:
-        """The names of those in which hosts had parts."""
-        try:
-            return managed_links(self.plan.nodes)
-        except OtherShape as error:
-            raise DamagedRun(self.path / PLAN_FILE, f"what a host was told of managed links: {error}") from None
+    def managed_links(self) -> dict[str, list[str]]:
+        """The hosts that were members, by the name of the link."""
+        members: dict[str, list[str]] = {}
+        for node in self.plan.nodes:
+            try:
+                own = parts(node)
+            except OtherShape as error:
+                raise DamagedRun(self.path / PLAN_FILE, f"node {node.name}: {error}") from None
+            for part in own:
+                if part["role"] == "member":
+                    members.setdefault(part["name"], []).append(node.name)
+        return members
 
     @cached_property
     def lab(self) -> LabRecord:

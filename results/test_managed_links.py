@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from contracts.management import TOLD
-from contracts.management import managed_links as links_of
-from results.conftest import node_plan
 from results.journal import Journal
 from results.managed_links import judge, managed_links
 from results.verdict import Verdict
@@ -23,9 +19,10 @@ def event(at_s: float, kind: str, **details: Any) -> dict[str, Any]:
     return {"at_s": at_s, "event": kind, "link": "sat", **details}
 
 
-def told(*events: dict[str, Any], began_ns: int = BEGAN_NS, node: str = "fr1") -> list[Any]:
+def told(*events: dict[str, Any], began_ns: int = BEGAN_NS, members: tuple[str, ...] = ("fr1",)) -> list[Any]:
+    """Of members of which the first one wrote this."""
     journal = Journal(began_ns, events=list(events))  # type: ignore[arg-type]
-    [link] = managed_links(["sat"], {node: journal}, BEGAN_NS, ENDED_NS)
+    [link] = managed_links({"sat": members}, {members[0]: journal}, BEGAN_NS, ENDED_NS)
     return list(link["members"])
 
 
@@ -68,9 +65,23 @@ def test_what_became_of_leases_is_a_note() -> None:
     ]
 
 
-def test_hosts_of_one_netbox_are_members_by_their_own_names() -> None:
-    members = told(*(event(0.0, "budget", budget_bps=at, host=f"crowd-{at}") for at in (1, 2)), node="crowd")
-    assert [(member["host"], member["budget_bps"]) for member in members] == [("crowd-1", [1]), ("crowd-2", [2])]
+def test_a_member_without_a_budget_is_told() -> None:
+    """One that wrote nothing, and one that heard no allocator."""
+    members = told(event(1.0, "allocator_unreachable"), members=("fr1", "fr2"))
+    assert [(member["host"], member["time_s"], member["mean_bps"]) for member in members] == [
+        ("fr1", [], None),
+        ("fr2", [], None),
+    ]
+    assert [note.rpartition(" sat: ")[2] for note in judged(members).notes] == [
+        "it had no budget in the run",
+        "its allocator did not answer once",
+        "it had no budget in the run",
+    ]
+
+
+def test_what_a_host_says_of_others_is_passed_over() -> None:
+    members = told(event(0.0, "budget", budget_bps=7, host="fr2"), members=("fr1", "fr2"))
+    assert [(member["host"], member["budget_bps"]) for member in members] == [("fr1", [7]), ("fr2", [])]
 
 
 @pytest.mark.parametrize(
@@ -84,12 +95,11 @@ def test_hosts_of_one_netbox_are_members_by_their_own_names() -> None:
     ],
 )
 def test_what_is_no_budget_of_the_link_is_passed_over(line: dict[str, Any]) -> None:
-    assert told(line) == []
+    [member] = told(line)
+    assert member["time_s"] == []
 
 
 def test_a_host_that_writes_without_end_is_bounded() -> None:
-    members = told(*(event(0.0, "budget", budget_bps=1, host=f"h{at}") for at in range(1500)))
-    assert len(members) == 1000
     [member] = told(*(event(at / 1e4, "budget", budget_bps=at) for at in range(20_000)))
     assert len(member["time_s"]) == len(member["budget_bps"]) == 10_000
     [member] = told(event(0.0, "budget", budget_bps=1), event(1.0, "unenforced", error="\x1b[31m" + "x" * 10_000))
@@ -98,12 +108,5 @@ def test_a_host_that_writes_without_end_is_bounded() -> None:
 
 def test_a_run_whose_end_nobody_knows_has_no_means() -> None:
     journal = Journal(BEGAN_NS, events=[event(0.0, "budget", budget_bps=1)])  # type: ignore[list-item]
-    [link] = managed_links(["sat"], {"fr1": journal}, BEGAN_NS, None)
+    [link] = managed_links({"sat": ["fr1"]}, {"fr1": journal}, BEGAN_NS, None)
     assert [link["members"][0][key] for key in ("mean_bps", "unenforced_s")] == [None, None]
-
-
-def test_links_are_those_that_hosts_were_told_of() -> None:
-    parts = [{"name": name, "role": "member", "kind": "dybra"} for name in ("sat", "lte")]
-    files = {TOLD: json.dumps({"management": parts})}
-    nodes = [node_plan("fr1", "host", files=files), node_plan("fr2", "host", files=files), node_plan("eoc", "host", files={})]
-    assert links_of(nodes) == ["sat", "lte"]

@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "xor-adaptive" (LL-XORAD, spec 1.6.10): XOR whose block also ends when no packet comes for a while, so that a pause does not
+/// "xor-adaptive" (section 5.2.1): XOR whose block also ends when no packet comes for a while, so that a pause does not
 /// delay repairs. A frame has a block number of three bits, and its position in the block: that of the parity frame tells the
 /// size of the block.
 class AdaptiveXor : public XorParity

@@ -8,7 +8,7 @@
 namespace netboxit::multiservice
 {
 
-/// The number of a service on a link: 4 bits of each frame's first byte (spec 1.6.1).
+/// The number of a service on a link: 4 bits of each frame's first byte (section 4.2).
 using ServiceId = std::uint8_t;
 
 inline constexpr ServiceId MOST_SERVICES = 16;

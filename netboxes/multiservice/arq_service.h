@@ -11,7 +11,7 @@ namespace netboxit::multiservice
 {
 
 /// ARQ with a window and with acknowledgements that travel with data, or later by themselves: what Go-Back-N and Selective
-/// Repeat have in common (spec 1.6.3). An acknowledgement names the frame that is expected next.
+/// Repeat have in common (section 4.2.1). An acknowledgement names the frame that is expected next.
 ///
 /// The window may change at any time: what is outstanding beyond a smaller one stays.
 class ArqService : public Service

@@ -13,7 +13,7 @@
 namespace netboxit::multiservice
 {
 
-/// Which fields follow the first byte of a frame (spec 1.6.1, F6.2). That byte has the service in its high nibble.
+/// Which fields follow the first byte of a frame (section 4.2, F6.2). That byte has the service in its high nibble.
 enum class HeaderFields : std::uint8_t
 {
     Bare,     ///< none: the low nibble is 0

@@ -11,7 +11,7 @@
 namespace netboxit::multiservice
 {
 
-/// Which service's frame goes next: self-clocked fair queueing by the services' shares (spec 1.7.6), in which a frame counts
+/// Which service's frame goes next: self-clocked fair queueing by the services' shares (section 6.2.3), in which a frame counts
 /// with its header. The order of frames of one service stays. It never idles while a frame waits.
 class FrameScheduler
 {

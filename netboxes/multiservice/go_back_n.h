@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "go-back-n" (LL-GBN, spec 1.6.3): the receiver takes frames in their order only, and one timer has everything outstanding
+/// "go-back-n" (section 4.2.1): the receiver takes frames in their order only, and one timer has everything outstanding
 /// sent again.
 ///
 /// One frame waits in the scheduler at a time, and the rest of the window in the service: the scheduler gives no frame back,

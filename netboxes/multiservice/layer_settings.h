@@ -29,7 +29,7 @@ struct LayerSettings
         std::size_t queue{}; ///< frames
     };
 
-    /// How timers are multiplied (spec 1.7.5).
+    /// How timers are multiplied (section 6.2.2).
     enum class Factor : std::uint8_t
     {
         Services, ///< by the number of services

@@ -7,7 +7,7 @@
 namespace netboxit::multiservice
 {
 
-/// What the link below tells its services (spec 4.5): they check their timers against it and estimate delays with it. The
+/// What the link below tells its services (section 8.3): they check their timers against it and estimate delays with it. The
 /// scheduler and the schemes work without it.
 struct LinkFacts
 {

@@ -9,7 +9,7 @@
 namespace netboxit::multiservice
 {
 
-/// The end of a link at which a layer is: Snoop works at the base station only (spec 1.6.11).
+/// The end of a link at which a layer is: Snoop works at the base station only (section 4.2.3).
 enum class LinkEnd : std::uint8_t
 {
     Base,

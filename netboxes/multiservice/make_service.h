@@ -11,15 +11,15 @@ namespace netboxit::multiservice
 /// A service by its settings: `scheme`, and the keys of that scheme. Throws std::invalid_argument where there is no such
 /// scheme, or a value is not permitted.
 ///
-/// | scheme | spec | keys (s, bytes) |
+/// | scheme | section | keys (s, bytes) |
 /// |---|---|---|
-/// | none | 1.6.2 | |
-/// | go-back-n | 1.6.3 | timer, window, ack_delay, sequence_bits |
-/// | sr, sr-m1, sr-m2 | 1.6.4 to 1.6.6 | the same |
-/// | rlp, rlp-oos | 1.6.7, 1.6.8 | timer, attempts, ring, keepalive, sequence_bits |
-/// | xor | 1.6.9 | block |
-/// | xor-adaptive | 1.6.10 | block, inactivity |
-/// | snoop | 1.6.11 | cache, connections, timer_floor |
+/// | none | 7.1 | |
+/// | go-back-n | 4.2.1 | timer, window, ack_delay, sequence_bits |
+/// | sr, sr-m1, sr-m2 | 4.2.1 | the same |
+/// | rlp, rlp-oos | 4.2.2, 5.2.2 | timer, attempts, ring, keepalive, sequence_bits |
+/// | xor | 5.2.1 | block |
+/// | xor-adaptive | 5.2.1 | block, inactivity |
+/// | snoop | 4.2.3 | cache, connections, timer_floor |
 std::unique_ptr<Service> MakeService(const Json& settings, LinkEnd end, ServicePort& port);
 
 } // namespace netboxit::multiservice

@@ -16,17 +16,17 @@
 namespace netboxit::multiservice
 {
 
-/// One end of a multi-service link layer (Xylomenos 1999, chapter 6; spec 1.7, F6.1): pacing, services, frame scheduler,
+/// One end of a multi-service link layer (Xylomenos 1999, 6.2, F6.1): pacing, services, frame scheduler,
 /// demultiplexer and multiplexer. The classifier is the host's: it says which service a packet goes to.
 ///
 /// Settings are JSON in base units, as the technology's parameters.py dumps them, with all keys:
 ///
 ///     services: [{scheme: …, share: 0.33, queue: 1000, …}, …]   by ServiceId; make_service.h has the schemes
-///     shares: fixed | measured                                  spec 1.7.2
+///     shares: fixed | measured                                  section 6.2.1
 ///     measure_interval: 1.0                                     s, also of the metrics
-///     smoothing: 0.0                                            weight of the metrics reported before, spec 4.5
-///     timer_factor: services | share | a number                 spec 1.7.5
-///     pacing: none | packet | batch                             spec 1.7.3
+///     smoothing: 0.0                                            weight of the metrics reported before, section 8.3
+///     timer_factor: services | share | a number                 section 6.2.2
+///     pacing: none | packet | batch                             section 6.2.1
 ///     pacing_batch: 10                                          packets
 ///     pacing_overhead: 0                                        bytes that the link adds to each packet
 ///
@@ -42,7 +42,7 @@ class MultiServiceLink
 
     /// Whether pacing permits a packet now. Always without pacing.
     bool IsOpen() const;
-    /// A packet for a service. Call where it is open. A service that does not exist is 0 (spec 1.7.1).
+    /// A packet for a service. Call where it is open. A service that does not exist is 0 (section 6.2.1).
     void Send(ServiceId service, const Packet& packet);
 
     // Below.
@@ -56,7 +56,7 @@ class MultiServiceLink
     /// The other end's GaveUp().
     void PeerGaveUp(ServiceId service, std::uint16_t sequence);
 
-    // Administration (spec 1.7.8), live.
+    // Administration (section 6.2.1), live.
 
     /// New settings for services that keep their schemes, and for all else. Throws std::invalid_argument where one is not
     /// permitted, or where the schemes or their number differ (ChangeSchemes() is for that); nothing changes then.

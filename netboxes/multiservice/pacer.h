@@ -6,10 +6,10 @@
 namespace netboxit::multiservice
 {
 
-/// MS-PACE (spec 1.7.3): after so many packets the layer takes no more until they would all be sent at the link's nominal
+/// Pacing (section 6.2.1): after so many packets the layer takes no more until they would all be sent at the link's nominal
 /// bandwidth, counted from the first of them. So queues build above the layer, where IP's disciplines are.
 ///
-/// With one queue above, pacing makes several services as one: a packet waits there behind those of all services (spec 4.4).
+/// With one queue above, pacing makes several services as one: a packet waits there behind those of all services (section 8.2.1).
 class Pacer
 {
   public:

@@ -14,7 +14,7 @@ namespace netboxit::multiservice
 enum class Drop : std::uint8_t
 {
     Ended,       ///< nobody needs it any more: the link ended, or a ring was full of later ones
-    WindowFull,  ///< came while the window of its ARQ was full (spec 1.6.4)
+    WindowFull,  ///< came while the window of its ARQ was full (section 4.2.1)
     QueueFull,   ///< came while the queue of its service was full
     OnAir,       ///< lost on the air, by a service that does not repeat it
     GivenUp,     ///< repeated as often as its service does

@@ -11,8 +11,8 @@
 namespace netboxit::multiservice
 {
 
-/// What a receiver has of a block of packets with one parity packet behind them: one XOR, whatever the size of the block (spec
-/// 1.6.9).
+/// What a receiver has of a block of packets with one parity packet behind them: one XOR, whatever the size of the block
+/// (section 5.2.1).
 class ParityBlock
 {
   public:

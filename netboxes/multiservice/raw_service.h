@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "none": the raw link (LL-DEF, spec 1.6.2). Frames have the common byte only, and what is lost stays lost.
+/// "none": the raw link (section 7.1). Frames have the common byte only, and what is lost stays lost.
 class RawService : public Service
 {
   public:

@@ -37,7 +37,7 @@ Rlp::Settings Rlp::Settings::Of(const Json& json, const LinkFacts& facts)
                         .attempts = settings.Integer("attempts", 1, MOST_ATTEMPTS),
                         .timer = settings.Timer("timer", headerBytes),
                         .keepalive = settings.Time("keepalive")};
-    // The safety condition of spec 1.6.7.
+    // The safety condition of section 4.2.2.
     const auto longest = RingTime(facts, headerBytes, read.ring) - Detection(facts, headerBytes);
     if (read.attempts * read.timer >= longest)
     {

@@ -13,7 +13,7 @@
 namespace netboxit::multiservice
 {
 
-/// "rlp" (LL-RLP, spec 1.6.7): Karn's radio link protocol of IS-95. NAKs only: the sender keeps its latest frames in a ring and
+/// "rlp" (section 4.2.2): Karn's radio link protocol of IS-95. NAKs only: the sender keeps its latest frames in a ring and
 /// repeats none that was not named, the receiver names each missing frame at most so many times, then gives it up, and delivers
 /// in order. Keepalives show the loss of a last frame.
 ///

@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "rlp-oos" (LL-RLPOOS, spec 1.6.8): RLP that hands up each frame when it arrives. The receiver keeps no frames, and no repair
+/// "rlp-oos" (section 5.2.2): RLP that hands up each frame when it arrives. The receiver keeps no frames, and no repair
 /// delays the frames behind it.
 class RlpOutOfSequence : public Rlp
 {

@@ -10,7 +10,7 @@
 namespace netboxit::multiservice
 {
 
-/// "sr" (LL-SR, spec 1.6.4): the receiver stores frames that come before their turn, and names the earliest one that is missing
+/// "sr" (section 4.2.1): the receiver stores frames that come before their turn, and names the earliest one that is missing
 /// in a NAK, once for each position of its window. A NAK acknowledges everything before it.
 ///
 /// Each frame has its own time, but all of them the same timeout: the frames that departed are in one list, by their departure,

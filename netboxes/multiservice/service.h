@@ -34,7 +34,7 @@ class ServicePort
     virtual const LinkFacts& Facts() const = 0;
 };
 
-/// One recovery scheme at one end of a link: spec 1.7.4 and 4.2. It may buffer, time, code and add what it likes, knows of no
+/// One recovery scheme at one end of a link: section 6.2.2. It may buffer, time, code and add what it likes, knows of no
 /// other service, and sends by the scheduler only. Times are ns of its timebase.
 ///
 /// A service is made with settings in base units (s, bytes), and so changed. What is not permitted throws
@@ -56,7 +56,7 @@ class Service
 
     /// An undamaged frame of the service at the other end.
     void Receive(const AirFrame& frame);
-    /// The end of a frame's transmission: timers of ARQ run from here (spec 6).
+    /// The end of a frame's transmission: timers of ARQ run from here, which is our choice.
     void Departed(const AirFrame& frame);
     /// The same, of a frame of a service that this one replaces.
     void CountDeparted(const AirFrame& frame);
@@ -79,7 +79,7 @@ class Service
     /// New settings, with all keys, for the same scheme. Packets and frames under way stay.
     virtual void Set(const Json& settings) = 0;
 
-    /// Multiplies timers (spec 1.7.5), from now on and those that run.
+    /// Multiplies timers (section 6.2.2), from now on and those that run.
     void SetTimerFactor(double factor);
 
     double TimerFactor() const
@@ -154,7 +154,7 @@ class Service
         return static_cast<std::int64_t>(static_cast<double>(base) * m_timerFactor);
     }
 
-    /// A round trip of a frame of the longest packet, ns: what a retransmission adds to the delay at least (spec 4.5).
+    /// A round trip of a frame of the longest packet, ns: what a retransmission adds to the delay at least (section 8.3).
     std::int64_t RoundTrip() const;
 
     ServicePort& m_port;

@@ -8,7 +8,7 @@
 namespace netboxit::multiservice
 {
 
-/// What a service at one end is like (spec 4.5, T8.1), over measurement intervals. Each is smoothed with what was reported
+/// What a service at one end is like (section 8.3, T8.1), over measurement intervals. Each is smoothed with what was reported
 /// before, as TCP does with round-trip times. Nothing before the first interval in which there was something to measure.
 class ServiceMetrics
 {

@@ -11,7 +11,7 @@
 namespace netboxit::multiservice
 {
 
-/// What a service at one end has sent and received (spec 2.1): counts since it began.
+/// What a service at one end has sent and received (section 3.1): counts since it began.
 struct ServiceStatistics
 {
     // Sender.

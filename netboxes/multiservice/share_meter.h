@@ -11,18 +11,18 @@
 namespace netboxit::multiservice
 {
 
-/// MS-MEAS (spec 1.7.2): the share of each service in the bytes that are handed to the services, for links whose shares nobody
-/// sets. An interval is at least one period and PACKETS packets long.
+/// The share of each service in the bytes that are handed to the services (section 6.2.1), for links whose shares nobody sets.
+/// An interval is at least one period and PACKETS packets long.
 class ShareMeter
 {
   public:
     using Shares = std::array<double, MOST_SERVICES>;
 
-    /// Packets of an interval, at least: spec 1.7.2.
+    /// Packets of an interval, at least: our choice, as the two below.
     static constexpr std::uint32_t PACKETS = 20;
-    /// A service that sends nothing keeps so much, that its first frame does not wait for ever: spec 1.7.2.
+    /// A service that sends nothing keeps so much, that its first frame does not wait for ever.
     static constexpr double FLOOR = 0.01;
-    /// Weight of the latest interval in the average; the spec leaves it open.
+    /// Weight of the latest interval in the average.
     static constexpr double LATEST = 0.5;
 
     void Count(ServiceId service, std::uint32_t bytes)

@@ -13,7 +13,7 @@
 namespace netboxit::multiservice
 {
 
-/// "snoop" (LL-SNOOP, spec 1.6.11): Berkeley Snoop at the base station. It keeps TCP segments that go to the wireless host,
+/// "snoop" (section 4.2.3): Berkeley Snoop at the base station. It keeps TCP segments that go to the wireless host,
 /// sends them again when duplicate acknowledgements or its own timer show a loss, and suppresses those duplicates. Frames are
 /// as those of the raw link.
 ///

@@ -11,7 +11,7 @@
 namespace netboxit::multiservice
 {
 
-/// What Snoop knows of a TCP connection towards the wireless host (spec 1.6.11, after ns-2's snoop.cc): the segments that the
+/// What Snoop knows of a TCP connection towards the wireless host (section 4.2.3, after ns-2's snoop.cc): the segments that the
 /// host has not acknowledged, and what to do with its acknowledgements. Numbers are bytes of TCP's sequence; ns-2's are
 /// packets.
 class SnoopConnection

@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "sr-m1" (LL-SRM1, spec 1.6.5, after Brady): when a frame shows a new hole, a NAK for each missing frame of it, in ascending
+/// "sr-m1" (section 4.2.1, after Brady): when a frame shows a new hole, a NAK for each missing frame of it, in ascending
 /// order. A NAK acknowledges nothing.
 class SelectiveRepeatM1 : public SelectiveRepeat
 {

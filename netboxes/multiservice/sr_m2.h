@@ -6,7 +6,7 @@
 namespace netboxit::multiservice
 {
 
-/// "sr-m2" (LL-SRM2, spec 1.6.6): as SR/M1. NAKs go out in ascending order, and so retransmissions come in ascending order:
+/// "sr-m2" (section 4.2.1): as SR/M1. NAKs go out in ascending order, and so retransmissions come in ascending order:
 /// when one comes that is not the earliest missing frame, the NAKs of earlier ones, or their retransmissions, were lost. Those
 /// that were named no more often than the frame that came are named again.
 class SelectiveRepeatM2 : public SelectiveRepeatM1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Go-Back-N and Selective Repeat with scripted losses, and their throughput: acceptance tests A7 and A8, spec 1.6.3 to 1.6.6.
+// Go-Back-N and Selective Repeat with scripted losses, and their throughput: section 4.2.1.
 #include "test_link.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ std::vector<std::uint64_t> UpTo(std::uint64_t last)
     return items;
 }
 
-/// Section 6 of the spec for PCS.
+/// Of profiles.py, for PCS.
 Json Pcs(const char* scheme, unsigned window = 127)
 {
     return Arq(scheme, 1.112, 0.031625, window);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Bytes of headers: spec 1.6.1 and F6.2.
+// Bytes of headers: section 4.2 and F6.2.
 #include "frame_codec.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Self-clocked fair queueing of frames: spec 1.7.6, acceptance test A9.
+// Self-clocked fair queueing of frames: section 6.2.3.
 #include "frame_scheduler.h"
 
 #include <gtest/gtest.h>

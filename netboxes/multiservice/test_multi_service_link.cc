@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Both ends of the layer: spec 1.7, acceptance tests A10 and A16.
+// Both ends of the layer: section 6.2.
 #include "make_service.h"
 #include "test_link.h"
 
@@ -17,7 +17,7 @@ using namespace netboxit::multiservice::testing;
 namespace
 {
 
-/// Section 6 of the spec.
+/// Of profiles.py.
 const Json SR_M2 = Arq("sr-m2", 1.112, 0.031625);
 const Json RLP_OOS = RlpOf("rlp-oos", 1, 2.116, 0.5);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// T5.2 of the source, from traces on an idle link (acceptance test A1).
+// T5.2 of the source, from traces on an idle link.
 #include "test_link.h"
 
 #include <gtest/gtest.h>

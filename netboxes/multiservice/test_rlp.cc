@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// RLP in and out of sequence: spec 1.6.7 and 1.6.8, acceptance tests A5 and A6.
+// RLP in and out of sequence: sections 4.2.2 and 5.2.2.
 #include "test_link.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using namespace netboxit::multiservice::testing;
 namespace
 {
 
-/// Section 6 of the spec for Cellular with one attempt; packets come as conferencing sends them (T5.1).
+/// Of profiles.py, for Cellular with one attempt; packets come as conferencing sends them (T5.1).
 const Json ONCE = RlpOf("rlp", 1, 0.662, 0.5);
 constexpr std::int64_t INTERVAL = 41'666'667;
 constexpr std::uint32_t PACKET = 50;

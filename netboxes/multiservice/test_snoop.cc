@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Berkeley Snoop: spec 1.6.11. Segments and acknowledgements are scripted; a receiver that acknowledges each segment at once
+// Berkeley Snoop: section 4.2.3. Segments and acknowledgements are scripted; a receiver that acknowledges each segment at once
 // makes the rest.
 #include "test_link.h"
 

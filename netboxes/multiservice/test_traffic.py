@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables 4.1, 5.1 and 7.1 of Xylomenos (1999), as far as they follow from others: acceptance test A11."""
+"""Tables 4.1, 5.1 and 7.1 of Xylomenos (1999), as far as they follow from others."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// XOR and adaptive XOR: spec 1.6.9 and 1.6.10, acceptance test A4.
+// XOR and adaptive XOR: section 5.2.1.
 #include "test_link.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ TEST(XorTest, WhatIsLostForGoodIsCountedWhenTheBlockEnds)
 
 TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
 {
-    // A4: p(1 - (1-p)^n), in % to three digits: appendix B of the spec. On WLAN a frame of 1002 bytes is hit by an error each
+    // p(1 - (1-p)^n), in % to three digits. On WLAN a frame of 1002 bytes is hit by an error each
     // so many bytes.
     struct Row
     {

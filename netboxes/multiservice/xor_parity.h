@@ -10,11 +10,11 @@
 namespace netboxit::multiservice
 {
 
-/// "xor" (LL-XOR, spec 1.6.9): behind each block of packets a frame with their XOR, as long as the longest of them, by which
+/// "xor" (section 5.2.1): behind each block of packets a frame with their XOR, as long as the longest of them, by which
 /// the receiver has the one packet of the block that was lost. Packets are sent as they are and handed up when they arrive, so
 /// a repaired one comes out of order.
 ///
-/// All frames are numbered in one byte, modulo the largest multiple of a block's frames that fits (spec 1.6.9), so the number
+/// All frames are numbered in one byte, modulo the largest multiple of a block's frames that fits (section 5.2.1), so the number
 /// tells the block.
 class XorParity : public Service
 {

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from contracts.changes import ManagedLinkChange, ParameterChange, WireChange, WireState
 from contracts.errors import listed
-from contracts.management import told_parts
+from contracts.management import parts
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 from contracts.quantities import RATE
@@ -209,17 +209,17 @@ def _netbox(node: NodePlan) -> NetboxTarget:
 
 
 def _managed_links(nodes: Iterable[NodePlan]) -> dict[str, ManagedLinkTarget]:
-    parts = [(part, node.name) for node in nodes for part in told_parts(node)]
+    told = [(part, node.name) for node in nodes for part in parts(node)]
     return {
         part["name"]: ManagedLinkTarget(
             gateway,
             {
                 host: own["kind"] == "dybra" and not own.get("telemetry")
-                for own, host in parts
+                for own, host in told
                 if own["role"] == "member" and own["name"] == part["name"]
             },
         )
-        for part, gateway in parts
+        for part, gateway in told
         if part["role"] == "allocator"
     }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import BadTopology
+from contracts.management import parts
 from contracts.plan import NodePlan, RealtimeSupport
 from testbed.description.topology_file import load
 from testbed.nodes import host_program, management
@@ -44,19 +45,19 @@ def errors(tmp_path: Path, link: str) -> list[str]:
 
 def test_its_gateway_and_members_are_told_their_parts(tmp_path: Path) -> None:
     planned = nodes(tmp_path, LINK)
-    (allocator,), (first,), (second,) = (management.parts(planned[name]) for name in ("hub", "fr1", "fr2"))
+    (allocator,), (first,), (second,) = (parts(planned[name]) for name in ("hub", "fr1", "fr2"))
     assert allocator["role"] == "allocator" and allocator.get("capacity_bps") == 2_000_000
     assert first == second and first["role"] == "member" and first.get("allocator") == "10.0.2.1"
     assert allocator["domain"] == first["domain"] != 0
-    assert management.parts(planned["meoc"]) == []
+    assert parts(planned["meoc"]) == []
 
 
 def test_members_have_a_shaper_in_a_lab_and_windows_in_virtual_time(tmp_path: Path) -> None:
     member = nodes(tmp_path, LINK)["fr1"]
-    assert management.parts(member)[0].get("enforcement") == "shaper"
+    assert parts(member)[0].get("enforcement") == "shaper"
     assert management.in_virtual_time(member)[0]["enforcement"] == "window"
     told = nodes(tmp_path, LINK + ", unruly: [fr1]")["fr1"]
-    assert management.in_virtual_time(told) == management.parts(told) and management.parts(told)[0].get("enforcement") == "none"
+    assert management.in_virtual_time(told) == parts(told) and parts(told)[0].get("enforcement") == "none"
 
 
 def test_their_program_runs_beside_their_users_and_only_members_may_change_queues(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_what_members_reach_without_the_links_netbox_takes_nothing_of_their_budg
     for key, expected in (("", []), (", of: sky", ["10.0.1.0/24", "10.0.2.254/32"])):
         (file := tmp_path / "shared.yaml").write_text(text.replace("wires:", sky).format(link=LINK + key, second=""))
         plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
-        (part,) = management.parts(plan.node("fr1"))
+        (part,) = parts(plan.node("fr1"))
         assert part.get("beside") == expected
         assert management.in_virtual_time(plan.node("fr1"))[0]["beside"] == expected
 
@@ -94,14 +95,14 @@ management:
   sat: {gateway: hub, members: [fr1, fr2], rate: 2 Mbit/s, of: sky}
 """)
     plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
-    assert management.parts(plan.node("fr1"))[0].get("beside") == ["10.0.1.1/32", "10.0.1.2/32"]
+    assert parts(plan.node("fr1"))[0].get("beside") == ["10.0.1.1/32", "10.0.1.2/32"]
 
 
 def test_dybra_has_members_with_a_slow_access(tmp_path: Path) -> None:
     planned = nodes(tmp_path, f"{LINK}, kind: dybra, access: {{fr2: 500 kbit/s}}, threshold: 0.1, key: {KEY}")
-    accesses = [management.parts(planned[name])[0].get("access_bps") for name in ("fr1", "fr2")]
+    accesses = [parts(planned[name])[0].get("access_bps") for name in ("fr1", "fr2")]
     assert accesses == [None, 500_000]
-    assert management.parts(planned["hub"])[0]["key"] == KEY
+    assert parts(planned["hub"])[0]["key"] == KEY
 
 
 def test_dybra_follows_what_the_netbox_at_a_member_tells(tmp_path: Path) -> None:
@@ -111,7 +112,7 @@ def test_dybra_follows_what_the_netbox_at_a_member_tells(tmp_path: Path) -> None
         text.replace("wires:", radio).format(link=f"{LINK}, kind: dybra, access: {{fr2: netbox}}", second="")
     )
     plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
-    assert [management.parts(plan.node(name))[0].get("telemetry") for name in ("fr1", "fr2")] == [False, True]
+    assert [parts(plan.node(name))[0].get("telemetry") for name in ("fr1", "fr2")] == [False, True]
     assert json.loads(plan.node("radio").files["netbox.json"])["telemetry"] is True
 
 

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from contracts.errors import NetBoxITError, WrongInput
+from contracts.management import parts
 from contracts.node_status import NetboxStatus
 from contracts.plan import NodePlan, Plan
 from contracts.run_folder import EVENTS_FILE
@@ -129,7 +130,7 @@ class Lab(AbstractContextManager["Lab"]):
 
     def management(self, node: str) -> list[PartState] | None:
         """How a host does in the management of links; None where it has no part in any, or reports nothing."""
-        return PartState.read(self.node_folder(node)) if management.parts(self.node(node)) else None
+        return PartState.read(self.node_folder(node)) if parts(self.node(node)) else None
 
     def down(self) -> None:
         removal.take_down(self.name)

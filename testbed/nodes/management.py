@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from contracts.addresses import Address
 from contracts.errors import printable
 from contracts.installation import CHECKOUT
-from contracts.management import TOLD
+from contracts.management import TOLD, Part, parts
 from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
 from contracts.run_folder import JOURNAL_FILE
@@ -33,29 +33,6 @@ NAME: Final = "c2ml"
 PARAMETERS: Final[Mapping[Literal["rate", "access"], str]] = {"rate": "capacity_bps", "access": "access_bps"}
 #: It changes the queue of the host's interface.
 CAPABILITIES: Final = ("net_admin",)
-
-
-class Part(TypedDict):
-    """A host's part in one link, as the middleware reads it; rates in bit/s."""
-
-    name: str
-    role: Literal["allocator", "member"]
-    domain: int
-    kind: Literal["unweighted", "dybra"]
-    key: str | None
-    capacity_bps: NotRequired[int]
-    equations: NotRequired[Literal["corrected", "printed"]]
-    recovers: NotRequired[bool]
-    allocator: NotRequired[str]
-    interface: NotRequired[str | None]
-    #: IP networks that are reached without the link.
-    beside: NotRequired[list[str]]
-    threshold: NotRequired[float]
-    access_bps: NotRequired[int | None]
-    #: Its access is as the netbox at its interface tells.
-    telemetry: NotRequired[bool]
-    without_lease: NotRequired[Literal["unmanaged", "hold"]]
-    enforcement: NotRequired[Literal["window", "shaper", "none"]]
 
 
 class _Told(TypedDict):
@@ -79,11 +56,6 @@ def files(part: Part) -> dict[str, str]:
         "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
     }
     return {TOLD: json.dumps(told, indent=1) + "\n"}
-
-
-def parts(node: NodePlan) -> list[Part]:
-    """None, where a host has no part in anything."""
-    return parsed(node.files[TOLD], _Told)["management"] if TOLD in node.files else []
 
 
 def interface_towards(node: NodePlan, allocator: Address) -> str:

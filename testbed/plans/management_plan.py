@@ -10,10 +10,10 @@ from ipaddress import IPv4Network, collapse_addresses, ip_network
 from typing import cast
 
 from contracts.addresses import Network
+from contracts.management import Part
 from testbed.description.managed_link import ManagedLink
 from testbed.description.topology import Topology
 from testbed.description.wiring import Draft, Wiring, addresses_between
-from testbed.nodes.management import Part
 
 
 def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:

@@ -21,7 +21,7 @@ from contracts.changes import (
     PowerChange,
     WireChange,
 )
-from contracts.management import told_parts
+from contracts.management import parts
 from contracts.plan import Plan
 from contracts.run_files import DamagedRun
 from system import node_files
@@ -71,7 +71,7 @@ def _managed_parameter(plan: Plan, change: ManagedLinkChange) -> str:
     if change.parameter == "rate":
         return "capacity"
     node = plan.node(change.host)
-    (part,) = [part for part in told_parts(node) if part["name"] == change.link]
+    (part,) = [part for part in parts(node) if part["name"] == change.link]
     return f"{management.interface_towards(node, ip_address(part['allocator']))}.access"
 
 
