@@ -11,6 +11,7 @@ from typing import Final
 from contracts.announced import details, words
 from contracts.run_files import read_lines
 from contracts.run_records import EventRecord
+from contracts.statistics import Details
 from results.journal import Journal
 from results.machines import ONE_MACHINE, Machines
 from results.metrics_document import Event
@@ -64,6 +65,13 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[Event
             }
 
 
+def _is_same(line: EventRecord, details: Details) -> bool:
+    """Whether a netbox tells of the parameter that the run changed; a host in virtual time has names of its own for rates."""
+    if line["kind"] == "managed_link":
+        return bool(details.get("value") == line.get("value"))
+    return line["kind"] == "parameter" and details.get("parameter") == line.get("parameter")
+
+
 def _made(line: EventRecord, announced: list[Event], machines: Machines, began_ns: int) -> Event:
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
     node = line.get("netbox") or line.get("router") or line.get("node") or line.get("host")
@@ -72,8 +80,8 @@ def _made(line: EventRecord, announced: list[Event], machines: Machines, began_n
     same = [
         event
         for event in announced
-        if (line["kind"], event["kind"], event["netbox"]) == ("parameter", "set", node)
-        and event["details"].get("parameter") == line.get("parameter")
+        if (event["kind"], event["netbox"]) == ("set", node)
+        and _is_same(line, event["details"])
         and -_SAME_S <= event["time_s"] - begun_s <= latest_s
     ]
     if same:

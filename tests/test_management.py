@@ -95,6 +95,7 @@ def test_rates_of_a_managed_link_change_at_their_times(tmp_path: Path) -> None:
     assert told == {"near": [1_950_000, 1_000_000, 1_500_000], "far": [1_950_000, 1_000_000, 500_000]}
     made = [event["words"] for event in metrics["events"] if event["by_run"] and event["kind"] == "managed_link"]
     assert made == ["sky: rate 2 Mbit/s", "sky: access of far 500 kbit/s"]
+    assert not [event for event in metrics["events"] if event["kind"] == "set"], "told once"
 
 
 @pytest.fixture

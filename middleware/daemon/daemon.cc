@@ -3,6 +3,7 @@
 
 #include "address_text.h"
 #include "big_endian.h"
+#include "kernel_clock.h"
 #include "route.h"
 
 #include <net/if.h>
@@ -29,9 +30,7 @@ constexpr std::size_t DOMAIN_OFFSET = 16; ///< of the header, README.md
 
 Time Now()
 {
-    timespec now{};
-    Checked(::clock_gettime(CLOCK_MONOTONIC, &now), "reading the clock");
-    return now.tv_sec * SECOND + now.tv_nsec;
+    return ReadClock(CLOCK_MONOTONIC);
 }
 
 std::uint64_t RandomWord()
@@ -113,7 +112,6 @@ unsigned IndexOf(const std::optional<std::string>& interface, const HostAddress&
 Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals()), m_state(configuration.state)
 {
     const auto now = Now();
-    OpenJournal(configuration.journal);
     const bool isGateway = std::ranges::any_of(
         configuration.parts, [](const Part& part) { return std::holds_alternative<AllocatorPart>(part.role); });
     for (const auto& [name, role] : configuration.parts)
@@ -124,6 +122,8 @@ Daemon::Daemon(const DaemonConfiguration& configuration) : m_signals(OpenSignals
             port = std::make_unique<UdpPort>(std::holds_alternative<AllocatorPart>(role) ? ALLOCATOR_PORT : MEMBER_PORT);
         }
     }
+    // Who has the ports is the only daemon here, and nobody else writes into its journal.
+    OpenJournal(configuration.journal);
     if (m_memberPort)
     {
         // Who has the port is the only daemon with members here.

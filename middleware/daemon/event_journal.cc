@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "event_journal.h"
 
+#include "kernel_clock.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <ctime>
 
 namespace netboxit::middleware
 {
@@ -15,13 +16,6 @@ namespace
 
 /// Bytes of a file, as a netbox's journal has at most (netboxes/engine/journal.h).
 constexpr std::uint64_t LONGEST = 64 << 20;
-
-Time ReadClock(clockid_t clock)
-{
-    timespec now{};
-    Checked(::clock_gettime(clock, &now), "reading the clock");
-    return now.tv_sec * SECOND + now.tv_nsec;
-}
 
 Descriptor Opened(const std::string& path)
 {

@@ -63,7 +63,8 @@ MultiServiceSegment::MultiServiceSegment(const SegmentSetup& setup)
       m_underWay(setup),
       m_pool([this](std::uint64_t item, bool isDelivered, Drop reason) { m_underWay.Settled(item, isDelivered, reason); })
 {
-    const AirParts parts{m_timebase, m_pool, m_underWay, m_accounting, static_cast<std::uint32_t>(m_said.at("overhead").get<double>())};
+    const auto overhead = static_cast<std::uint32_t>(m_said.at("overhead").get<double>());
+    const AirParts parts{m_timebase, m_pool, m_underWay, m_accounting, overhead};
     for (StationId id = 0; id < ENDS; ++id)
     {
         m_ends[id] = std::make_unique<AirEnd>(setup, id, parts, Of(m_said, id, "queue"));

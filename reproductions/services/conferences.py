@@ -13,6 +13,7 @@ import numpy as np
 
 from netboxes.multiservice.profiles import ProfileName
 from netboxes.multiservice.validation import arrivals, conference, over, wire
+from reproductions.experiment import Experiment
 from results.intervals import Interval, mean_interval
 
 Topology = Literal["LAN1", "WAN2"]
@@ -77,6 +78,20 @@ class Conferences:
             ]
             for measure in ("loss", "delay_ms")
         }
+
+
+@dataclass(frozen=True)
+class ConferenceExperiment(Experiment):
+    """Minutes at most, so that runs are made anew each time."""
+
+    seeds: int = 6
+    #: As many as the source has.
+    full_seeds: int = 30
+
+    def held(self, cells: Iterable[Cell], *, full: bool, few: int | None) -> tuple[int, Conferences]:
+        """How many runs of each cell, and these."""
+        seeds = few or (self.full_seeds if full else self.seeds)
+        return seeds, Conferences.held(seeds, cells)
 
 
 def hear(cell: Cell, seed: int) -> Heard:

@@ -12,8 +12,8 @@ from pathlib import Path
 from netboxes.multiservice.profiles import ProfileName
 from netboxes.multiservice.validation import NAMES
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
-from reproductions.experiment import Compared, Experiment
-from reproductions.services.conferences import LEVELS, Cell, Conferences, Heard, Scheme, Topology
+from reproductions.experiment import Compared
+from reproductions.services.conferences import LEVELS, Cell, ConferenceExperiment, Conferences, Heard, Scheme, Topology
 from results.intervals import Interval
 from testbed.documents.campaign import CampaignStanding
 
@@ -186,19 +186,14 @@ def compare(runs: Conferences) -> Iterator[Comparison]:
 
 
 @dataclass(frozen=True)
-class ConferencingExperiment(Experiment):
-    """Minutes, so that runs are made anew each time."""
-
-    seeds: int = 6
-    #: As many as the source has.
-    full_seeds: int = 30
+class ConferencingExperiment(ConferenceExperiment):
+    """All that the source plots of one application."""
 
     def carry(
         self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
     ) -> Compared:
-        seeds = few or (self.full_seeds if full else self.seeds)
         cells = product(_OF_LINK, _TOPOLOGIES, _SCHEMES, LEVELS)
-        runs = Conferences.held(seeds, (Cell(*values) for values in cells))
+        seeds, runs = self.held((Cell(*values) for values in cells), full=full, few=few)
         how = f"{seeds} runs for each point, of 2000 s on the cellular and PCS links and of 500 s on the WLAN."
         return Compared(how, list(compare(runs)), runs.record())
 

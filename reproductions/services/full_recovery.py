@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reproductions.comparison import PERCENT, Comparison, Unit, between, falls
-from reproductions.experiment import Compared, Experiment
-from reproductions.services.conferences import LEVELS, Cell, Conferences, Scheme
+from reproductions.experiment import Compared
+from reproductions.services.conferences import LEVELS, Cell, ConferenceExperiment, Conferences, Scheme
 from testbed.documents.campaign import CampaignStanding
 
 _SECONDS = Unit(" s", 1e-3)
@@ -42,19 +42,15 @@ def compare(runs: Conferences) -> Iterator[Comparison]:
 
 
 @dataclass(frozen=True)
-class FullRecoveryExperiment(Experiment):
-    """A minute, so that runs are made anew each time."""
-
-    seeds: int = 6
-    #: As many as the source has.
-    full_seeds: int = 30
+class FullRecoveryExperiment(ConferenceExperiment):
+    """Of one link in one topology."""
 
     def carry(
         self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
     ) -> Compared:
-        seeds = few or (self.full_seeds if full else self.seeds)
         cells = [_cell(scheme, level) for scheme in ("none", "rlp-oos", "sr-m2") for level in LEVELS]
-        runs = Conferences.held(seeds, [*cells, *(_cell("sr-m2", level, _LONG) for level in LEVELS)])
+        long = [_cell("sr-m2", level, _LONG) for level in LEVELS]
+        seeds, runs = self.held([*cells, *long], full=full, few=few)
         return Compared(f"{seeds} runs of 2000 s for each point.", list(compare(runs)), runs.record())
 
 

@@ -22,6 +22,8 @@ from testbed.description.yaml_source import Location
 
 #: Of one link; `middleware/allocator.h` takes as many.
 MOST_MEMBERS: Final = 65_536
+#: Networks that a member reaches without the link; `middleware/part_configuration.cc` takes as many.
+MOST_BESIDE: Final = 256
 #: Keys that only DyBRA has a use for.
 _OF_DYBRA: Final = ("equations", "threshold", "access")
 

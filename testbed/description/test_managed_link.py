@@ -123,6 +123,26 @@ def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
         load(file)
 
 
+def test_more_addresses_beside_the_link_than_a_queue_can_leave_out_are_refused(tmp_path: Path) -> None:
+    """In one network with what is behind the link; every second address, so that no prefix holds several."""
+    near = {f"n{number}": f"10.0.{number // 100}.{2 * (number % 100) + 1}/16" for number in range(300)}
+    hosts = "".join(f"  {name}: {{address: {address}}}\n" for name, address in near.items())
+    lans = {"one": [*near][:150], "two": [*near][150:]}
+    netboxes = "".join(
+        f"  {lan}: {{technology: ethernet, stations: {{{', '.join(f'{name}: {{}}' for name in (*names, 'up', 'down'))}}}}}\n"
+        for lan, names in lans.items()
+    )
+    wires = ", ".join(f"[{name}, {lan}.{name}]" for lan, names in lans.items() for name in names)
+    (file := tmp_path / "flat.yaml").write_text(
+        f"name: flat\nhosts:\n{hosts}  hub: {{address: 10.0.9.1/16}}\n  end: {{address: 10.0.9.2/16}}\nnetboxes:\n{netboxes}"
+        "  sky: {technology: link, stations: {a: {}, b: {}}}\n"
+        f"wires: [{wires}, [end, one.down], [one.up, two.down], [two.up, sky.a], [sky.b, hub]]\n"
+        "management:\n  sat: {gateway: hub, members: [n0], rate: 2 Mbit/s, of: sky}\n"
+    )
+    with pytest.raises(BadTopology, match="n0 reaches 301 networks and addresses without sky, and its queue can leave out 256"):
+        load(file)
+
+
 def test_a_netbox_that_members_do_not_cross_is_refused(tmp_path: Path) -> None:
     island = "  isle: {{technology: link, stations: {{a: {{}}, b: {{}}}}}}\nwires: [[one, isle.a], [two, isle.b], "
     hosts = "hosts:\n  one: {{address: 10.0.3.1/24}}\n  two: {{address: 10.0.3.2/24}}\n"

@@ -15,6 +15,8 @@ from applications.application import ARRANGED_S, Ports
 from contracts.addresses import Address, Interface, overlap
 from contracts.errors import listed
 from testbed.description.input_errors import nearest
+from testbed.description.managed_link import MOST_BESIDE
+from testbed.description.networks_beside import networks_beside
 from testbed.description.topology import Topology, Traffic
 from testbed.description.wiring import Draft, End, Problem, Wiring, addresses_between, find_end, path_to, reached, tunnels
 from testbed.description.yaml_source import Location
@@ -236,6 +238,13 @@ def _beside_the_link(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
                     ("management", link, "members", index),
                     f"{member} reaches nothing by way of {managed.of}, so a budget of its rate would hold nothing",
                     f"leave {member} out, or name another netbox in `of`",
+                )
+            elif (count := len(networks_beside(draft, wiring, managed.of, member))) > MOST_BESIDE:
+                yield Problem(
+                    ("management", link, "of"),
+                    f"{member} reaches {count} networks and addresses without {managed.of}, and its queue can leave out "
+                    f"{MOST_BESIDE} of them",
+                    "leave `of` out, so that all takes from budgets, or give what is on either side a network of its own",
                 )
 
 

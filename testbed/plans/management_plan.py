@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable
-from ipaddress import IPv4Network, collapse_addresses, ip_network
-from typing import cast
 
-from contracts.addresses import Network
 from contracts.management import Part
 from testbed.description.managed_link import ManagedLink
+from testbed.description.networks_beside import networks_beside
 from testbed.description.topology import Topology
 from testbed.description.wiring import Draft, Wiring, addresses_between
 
@@ -25,26 +21,9 @@ def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
             hosts = topology.hosts
             addresses = addresses_between(wiring, (member, hosts[member]), (link.gateway, hosts[link.gateway]))
             assert addresses is not None, "topology_file.load refuses members that do not reach the gateway"
-            parts[member] = _member(name, link, member, str(addresses[1]), _beside(topology, wiring, link, member))
+            beside = networks_beside(Draft.of(topology), wiring, link.of, member) if link.of else []
+            parts[member] = _member(name, link, member, str(addresses[1]), beside)
     return parts
-
-
-def _beside(topology: Topology, wiring: Wiring, link: ManagedLink, member: str) -> list[str]:
-    """The IP networks that a member reaches without the link's netbox; of a network that is on both sides its addresses there."""
-    if link.of is None:
-        return []
-    near = wiring.beside(link.of, member)
-    networks: dict[Network, dict[bool, set[Network]]] = defaultdict(lambda: {True: set(), False: set()})
-    for end, address, _ in Draft.of(topology).interfaces():
-        networks[address.network][end.node in near].add(ip_network(address.ip))
-    whole = [network for network, sides in networks.items() if sides[True] and not sides[False]]
-    some = [address for sides in networks.values() if sides[False] for address in sides[True]]
-    return [str(network) for version in (4, 6) for network in _collapsed([*whole, *some], version)]
-
-
-def _collapsed(networks: Iterable[Network], version: int) -> Iterable[Network]:
-    """The fewest prefixes with the same addresses, of one version of IP."""
-    return collapse_addresses(cast(Iterable[IPv4Network], (network for network in networks if network.version == version)))
 
 
 def _allocator(name: str, link: ManagedLink) -> Part:
