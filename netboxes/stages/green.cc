@@ -48,7 +48,7 @@ bool Green::Entering(std::span<std::uint8_t> frame, const Headers& headers, std:
     {
         return true;
     }
-    const auto rtt = m_flows.RttOf(packet->flow);
+    const auto rtt = m_flows.PathRttOf(packet->flow);
     if (!rtt)
     {
         ++m_noRtt;
@@ -116,7 +116,7 @@ Green::Period Green::Recent(std::int64_t now) const
 double Green::ProbabilityOf(std::int64_t rtt, std::int64_t now) const
 {
     const auto [flows, mss] = Recent(now);
-    const double seconds = static_cast<double>(std::max(rtt, PassiveRtt::SMALLEST)) / NS_PER_S;
+    const double seconds = static_cast<double>(rtt) / NS_PER_S;
     const double root = flows * m_settings.mss.value_or(mss) * m_settings.k / (m_settings.rate * seconds);
     return std::min(root * root, 1.0);
 }

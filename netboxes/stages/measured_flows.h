@@ -4,6 +4,7 @@
 #include "passive_rtt.h"
 #include "tcp_flows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -50,10 +51,12 @@ class MeasuredFlows : private TcpFlows::Observer
         return m_rtts[flow].Minimum();
     }
 
-    /// Between here and the node, ns: from the SYN-ACK to what acknowledges it. 0 where that was not seen.
-    std::int64_t NodeRttOf(Id flow) const
+    /// From end to end, ns: between here and the remote end, and between here and the node, from the SYN-ACK to what acknowledges it (0
+    /// where that was not seen). Nothing before the connection's first sample.
+    std::optional<std::int64_t> PathRttOf(Id flow) const
     {
-        return m_nodes[flow].rtt;
+        const auto remote = RttOf(flow);
+        return remote ? std::optional(std::max(*remote, PassiveRtt::SMALLEST) + m_nodes[flow].rtt) : std::nullopt;
     }
 
     /// IP packets that are not TCP or whose segment cannot be read (fragments, IPsec, malformed ones).

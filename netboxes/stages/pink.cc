@@ -122,8 +122,7 @@ std::uint16_t Pink::WindowFor(const TcpSegment& segment, TcpFlows::Id id, std::i
         }
     }
     const unsigned shift = segment.syn ? 0 : flow.RemoteShift();
-    const auto rtt = std::max(*m_flows.RttOf(id), PassiveRtt::SMALLEST) + m_flows.NodeRttOf(id);
-    const Shares::Path path{.rtt = static_cast<double>(rtt) / NS_PER_S + PairTime(flow),
+    const Shares::Path path{.rtt = static_cast<double>(*m_flows.PathRttOf(id)) / NS_PER_S + PairTime(flow),
                             .exploitation = ExploitationOf(flow)};
     const auto share = ShareFor(segment, state, shift, path);
     return share ? std::min(InPairs(id, *share, shift, now), segment.window) : segment.window;

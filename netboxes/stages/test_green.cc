@@ -239,6 +239,22 @@ TEST_F(GreenTest, MarksWhereTheTransportIsCapableOfEcn)
     EXPECT_FALSE(Send(1, MSS, static_cast<std::uint8_t>(Ecn::Ect0)));
 }
 
+TEST_F(GreenTest, TheRttIsThatOfBothHalvesOfThePath)
+{
+    // 80 ms between the stage and the node that sends, 20 ms between it and the remote end.
+    auto syn = Build({.sourcePort = 1, .sequence = 0xffffffff, .flags = "S"});
+    green->Entering(syn, ReadHeaders(syn), now);
+    now += 20 * MS;
+    auto answer = Build({.source = 0x0a000002, .destination = 0x0a000001, .sourcePort = 80, .destinationPort = 1, .flags = "SA"});
+    green->Leaving(answer, ReadHeaders(answer), now);
+    now += 80 * MS;
+    green->Set(With({{"mss", 25'000}}), now);
+    Send(1);
+    constexpr int SEGMENTS = 40'000;
+    const double expected = Expected(1, 0.1, 1, 25'000);
+    EXPECT_NEAR(Dropped(1, SEGMENTS), expected, 4 * std::sqrt(expected * (1 - expected) / SEGMENTS));
+}
+
 TEST_F(GreenTest, AnRttOfZeroMakesAProbabilityOfOne)
 {
     Open(1, 0);
