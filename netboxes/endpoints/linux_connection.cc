@@ -13,6 +13,7 @@
 #include "ns3/tcp-tx-buffer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace netboxit
 {
@@ -141,7 +142,8 @@ void LinuxConnection::ProcessAck(const ns3::SequenceNumber32& acknowledged,
     if (IsReducing())
     {
         m_tcb->m_isRetransDataAcked = isNew && lost == 0; // SafeACK of RFC 9937
-        const bool beganNow = m_tcb->m_congState == State::CA_CWR && m_ecnEchoSeq == acknowledged; // ns-3 has counted it
+        // By this acknowledgement, which ns-3 has counted then. Each reduction for an echo ends at another segment.
+        const bool beganNow = m_tcb->m_congState == State::CA_CWR && std::exchange(m_reducedUntil, m_recover) != m_recover;
         if (delivered > 0 && !beganNow && !m_congestionControl->HasCongControl())
         {
             m_recoveryOps->DoRecovery(m_tcb, delivered, true);

@@ -55,6 +55,7 @@ class LinuxConnection : public TcpConnection
 
     std::shared_ptr<Rack> m_rack;
     ns3::EventId m_reordering; ///< looks again for losses
+    ns3::SequenceNumber32 m_reducedUntil; ///< where the last reduction for an echo of congestion ends
 
     // How much of the window the last round trip used.
     bool m_usesWindow{false};
