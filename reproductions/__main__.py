@@ -27,7 +27,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(
     name: Annotated[Literal["queues", "management", "services"], typer.Argument(help="Which study.")],
-    full: Annotated[bool, typer.Option("--full", help="All repetitions, in place of those of the ordinary run.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="All experiments and repetitions, in place of those of the ordinary run.")
+    ] = False,
     only: Annotated[str | None, typer.Option("--only", metavar="ID", help="One experiment, by its id.")] = None,
     write: Annotated[
         bool,
@@ -37,7 +39,7 @@ def main(
 ) -> None:
     """Run a study and print ours beside the published figures."""
     wanted = STUDIES[name]
-    experiments = [one for one in wanted.experiments if only in (None, one.id)]
+    experiments = [one for one in wanted.experiments if one.id == only or (only is None and (full or not one.is_only_full))]
     if not experiments:
         raise typer.BadParameter(f"--only: there is no {only}; there are {', '.join(one.id for one in wanted.experiments)}")
     with console.progress() as progress:

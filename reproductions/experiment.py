@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class Experiment(ABC):
     title: str
     #: Markdown: what the source leaves open, and what we chose.
     text: str
+    #: Left out of the ordinary run of its study, for what it takes; who asks for it by its id gets it.
+    is_only_full: bool = field(default=False, kw_only=True)
 
     @abstractmethod
     def carry(

@@ -2,9 +2,11 @@
 """Queues: AQMs, schedulers and radio-aware queues as two dissertations have them."""
 
 from reproductions.queues.lte_calls import QOE
-from reproductions.queues.lte_cell import CQI
+from reproductions.queues.lte_cell import CQI, THRESHOLDS
 from reproductions.queues.lte_dash import DASH, MIXED
+from reproductions.queues.lte_dash_more import MORE_DASH, MORE_MIXED
 from reproductions.queues.poisson_queue import POISSON_QUEUE
+from reproductions.queues.scheduler_costs import SCHEDULER_COSTS
 from reproductions.queues.schedulers import DELAYS, FAIRNESS
 from reproductions.queues.stations import COSTS, LATENESS, THROUGHPUT
 from reproductions.queues.wifi_cell import DOWNLOADS
@@ -25,9 +27,13 @@ QUEUES = Study(
         MOSTLY_VOICE,
         DOWNLOADS,
         CQI,
+        THRESHOLDS,
         QOE,
         DASH,
+        MORE_DASH,
         MIXED,
+        MORE_MIXED,
+        SCHEDULER_COSTS,
         FAIRNESS,
         DELAYS,
         THROUGHPUT,

@@ -36,6 +36,10 @@ class Trials:
         assert interval is not None, "there is a seed"
         return interval
 
+    def cheapest(self, *arguments: str) -> Interval:
+        """What a packet costs in the cheapest trial, ns: other processes of the machine can but add to it."""
+        return alone(min(float(trial["ns_per_packet"]) for trial in self.trials(*arguments)))
+
     def trials(self, *arguments: str) -> list[dict[str, Any]]:
         """What the bench told, by seed."""
         command = " ".join(arguments)
@@ -47,6 +51,13 @@ class Trials:
         done = subprocess.run([_TEMPEST, *arguments, "-seed", str(seed)], capture_output=True, text=True, check=True)
         found: dict[str, Any] = json.loads(done.stdout)
         return found
+
+
+def alone(value: float) -> Interval:
+    """One value, whose width is not known."""
+    interval = mean_interval([value])
+    assert interval is not None, "there is a value"
+    return interval
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
-from reproductions.queues.over_flows import jain, mean
+from reproductions.queues.players import BACK_OFFS, CELLS, PLAYERS, Crowd
 from results.intervals import Interval
 
-_PLAYERS = {"codel": "CoDel", "back-off-3": "3 s", "back-off-5": "5 s"}
-_BACK_OFFS = ("back-off-3", "back-off-5")
-_CELLS = {"cqi-15": "CQI 15", "cqi-8": "CQI 8", "cqi-15-fast": "CQI 15 and 100 Mbit/s"}
 _UES = (10, 20)
 _MIXED = 46
 _FAIR = (0.95, 1.0)
@@ -73,11 +70,11 @@ def _known() -> Iterator[tuple[str, str]]:
     for ues in _UES:
         yield f"F6.6: delay of {ues} UEs at CQI 15", _LINE_QUEUE
         yield f"F6.17: delay of {ues} UEs with 100 Mbit/s above that with 10, CoDel", _NO_LINE_QUEUE
-        for name in _PLAYERS.values():
+        for name in PLAYERS.values():
             yield f"F6.7: Jain's index of {ues} UEs at CQI 15, {name}", _ONE_CHANNEL
         for back_off in ("3 s", "5 s"):
             yield f"F6.8: goodput of {ues} UEs at CQI 8, {back_off} against CoDel", _EMPTY_BEARERS
-    for name in _PLAYERS.values():
+    for name in PLAYERS.values():
         yield f"6.4: goodput of 20 UEs at CQI 15 by that at CQI 8, {name}", _CAPACITIES
     yield "F6.6: delay at CQI 15 with more UEs, CoDel", _CODEL_GUARDS_LINE
     yield "F6.9: delay of 20 UEs at CQI 8, 3 s against CoDel", _SHORT_CODEL
@@ -89,135 +86,101 @@ _KNOWN: Final = dict(_known())
 _MS, _KBIT, _JAIN, _TIMES = Unit(" ms", digits=0), Unit(" kbit/s", digits=0), Unit(digits=3), Unit(" times", digits=2)
 
 
-def _of(ues: int, measure: str) -> list[str]:
-    return [f"video-{number}.{measure}" for number in range(1, ues + 1)]
-
-
-class _Crowd:
-    """So many players."""
-
-    def __init__(self, cells: Cells, ues: int, where: Mapping[str, Any]) -> None:
-        self._cells, self._ues, self._where = cells, ues, where
-
-    def delay(self, player: str) -> Interval:
-        return self._cells.derived(_of(self._ues, "delay_ms_mean"), mean, **self._at(player))
-
-    def goodput(self, player: str) -> Interval:
-        """Of a player, kbit/s."""
-        return self._cells.derived(_of(self._ues, "goodput_kbps"), mean, **self._at(player))
-
-    def fairness(self, player: str) -> Interval:
-        return self._cells.derived(_of(self._ues, "goodput_kbps"), jain, **self._at(player))
-
-    def stalled(self, player: str) -> Interval:
-        """Of a player, s."""
-        return self._cells.derived(_of(self._ues, "stalled_s"), mean, **self._at(player))
-
-    def change(self, measure: str, player: str) -> Interval:
-        """Of the mean against that with CoDel."""
-        return self._cells.derived_change(_of(self._ues, measure), mean, self._at(player), self._at("codel"))
-
-    def _at(self, player: str) -> dict[str, Any]:
-        return {**self._where, "players": player if self._ues == _MIXED else f"{player}-{self._ues}"}
-
-
 def _compared(cells: Cells) -> Iterator[Comparison]:
     for one in _judged(cells):
         yield replace(one, reason=_KNOWN.get(one.what, ""))
 
 
 def _judged(cells: Cells) -> Iterator[Comparison]:
-    crowds = {(cell, ues): _Crowd(cells, ues, {"cell": cell}) for cell in _CELLS for ues in _UES}
+    crowds = {(cell, ues): Crowd(cells, ues, {"cell": cell}) for cell in CELLS for ues in _UES}
     yield from _at_15(crowds)
     yield from _at_8(crowds)
     yield from _both(crowds)
-    yield from _fast_line(cells, crowds)
+    yield from _fast_line(crowds)
 
 
-def _at_15(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+def _at_15(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
     few, many = crowds["cqi-15", 10], crowds["cqi-15", 20]
-    for player in _BACK_OFFS:
-        goodputs = [(_PLAYERS[one], few.goodput(one)) for one in ("codel", player)]
-        yield falls(f"F6.5: goodput of 10 UEs at CQI 15, CoDel above {_PLAYERS[player]}", "highest", goodputs, _KBIT)
+    for player in BACK_OFFS:
+        goodputs = [(PLAYERS[one], few.goodput(one)) for one in ("codel", player)]
+        yield falls(f"F6.5: goodput of 10 UEs at CQI 15, CoDel above {PLAYERS[player]}", "highest", goodputs, _KBIT)
     yield near("6.4: goodput of 10 UEs at CQI 15, CoDel", 800.0, few.goodput("codel"), Within(share=0.2), _KBIT)
-    for player, name in _PLAYERS.items():
+    for player, name in PLAYERS.items():
         goodputs = [(f"{ues} UEs", crowds["cqi-15", ues].goodput(player)) for ues in _UES]
         yield falls(f"F6.5: goodput at CQI 15 with more UEs, {name}", "falls", goodputs, _KBIT)
-    delays = [(_PLAYERS[one], few.delay(one)) for one in ("back-off-3", "codel", "back-off-5")]
+    delays = [(PLAYERS[one], few.delay(one)) for one in ("back-off-3", "codel", "back-off-5")]
     yield falls("F6.6: delay of 10 UEs at CQI 15", "3 s above CoDel above 5 s", delays, _MS)
-    delays = [(_PLAYERS[one], many.delay(one)) for one in ("back-off-5", "back-off-3")]
+    delays = [(PLAYERS[one], many.delay(one)) for one in ("back-off-5", "back-off-3")]
     yield falls("F6.6: delay of 20 UEs at CQI 15", "5 s above 3 s", delays, _MS)
-    for player, name in _PLAYERS.items():
+    for player, name in PLAYERS.items():
         delays = [(f"{ues} UEs", crowds["cqi-15", ues].delay(player)) for ues in reversed(_UES)]
         yield falls(f"F6.6: delay at CQI 15 with more UEs, {name}", "rises", delays, _MS)
     for ues in _UES:
-        for player, name in _PLAYERS.items():
+        for player, name in PLAYERS.items():
             what = f"F6.7: Jain's index of {ues} UEs at CQI 15, {name}"
             yield between(what, "unfair", crowds["cqi-15", ues].fairness(player), (0.0, _FAIR[0]), _JAIN)
 
 
-def _at_8(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+def _at_8(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
     for ues in _UES:
-        for player in _BACK_OFFS:
+        for player in BACK_OFFS:
             change = crowds["cqi-8", ues].change("goodput_kbps", player)
-            what = f"F6.8: goodput of {ues} UEs at CQI 8, {_PLAYERS[player]} against CoDel"
+            what = f"F6.8: goodput of {ues} UEs at CQI 8, {PLAYERS[player]} against CoDel"
             yield between(what, "a tiny bit below", change, (-0.1, 0.0), PERCENT)
-    for player in _BACK_OFFS:
+    for player in BACK_OFFS:
         change = crowds["cqi-8", 10].change("delay_ms_mean", player)
-        yield between(f"F6.9: delay of 10 UEs at CQI 8, {_PLAYERS[player]} against CoDel", "equal", change, (-0.1, 0.1), PERCENT)
+        yield between(f"F6.9: delay of 10 UEs at CQI 8, {PLAYERS[player]} against CoDel", "equal", change, (-0.1, 0.1), PERCENT)
     change = crowds["cqi-8", 20].change("delay_ms_mean", "back-off-3")
     yield between("F6.9: delay of 20 UEs at CQI 8, 3 s against CoDel", "much lower", change, (-1.0, -0.1), PERCENT)
     yield from _fair("F6.10", "cqi-8", crowds)
 
 
-def _both(crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
-    for player, name in _PLAYERS.items():
-        delays = [(_CELLS[cell], crowds[cell, 20].delay(player)) for cell in ("cqi-8", "cqi-15")]
+def _both(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
+    for player, name in PLAYERS.items():
+        delays = [(CELLS[cell], crowds[cell, 20].delay(player)) for cell in ("cqi-8", "cqi-15")]
         yield falls(f"F6.14: delay of 20 UEs, CQI 15 below CQI 8, {name}", "below", delays, _MS)
 
 
-def _fast_line(cells: Cells, crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
-    for player, name in _PLAYERS.items():
-        at, against = ({"cell": cell, "players": f"{player}-20"} for cell in ("cqi-15", "cqi-8"))
-        change = cells.derived_change(_of(20, "goodput_kbps"), mean, at, against)
+def _fast_line(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
+    for player, name in PLAYERS.items():
+        change = crowds["cqi-15", 20].goodput_change(player, crowds["cqi-8", 20])
         ratio = Interval(change.count, change.mean + 1, change.half_width)
         yield near(f"6.4: goodput of 20 UEs at CQI 15 by that at CQI 8, {name}", 2.0, ratio, Within(share=0.25), _TIMES)
     yield from _fair("F6.15", "cqi-15-fast", crowds)
     for ues in _UES:
-        for player, name in _PLAYERS.items():
-            at, against = ({"cell": cell, "players": f"{player}-{ues}"} for cell in ("cqi-15-fast", "cqi-15"))
-            change = cells.derived_change(_of(ues, "goodput_kbps"), mean, at, against)
+        for player, name in PLAYERS.items():
+            change = crowds["cqi-15-fast", ues].goodput_change(player, crowds["cqi-15", ues])
             what = f"F6.16: goodput of {ues} UEs at CQI 15, 100 against 10 Mbit/s, {name}"
             yield between(what, "as with 10 Mbit/s", change, (-0.1, 0.1), PERCENT)
-            delays = [(_CELLS[cell], crowds[cell, ues].delay(player)) for cell in ("cqi-15-fast", "cqi-15")]
+            delays = [(CELLS[cell], crowds[cell, ues].delay(player)) for cell in ("cqi-15-fast", "cqi-15")]
             yield falls(f"F6.17: delay of {ues} UEs with 100 Mbit/s above that with 10, {name}", "above", delays, _MS)
     delays = [(f"{ues} UEs", crowds["cqi-15-fast", ues].delay("back-off-3")) for ues in _UES]
     yield falls("F6.18: delay with 100 Mbit/s and more UEs, 3 s", "falls", delays, _MS)
 
 
-def _fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], _Crowd]) -> Iterator[Comparison]:
+def _fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
     for ues in _UES:
-        for player, name in _PLAYERS.items():
+        for player, name in PLAYERS.items():
             fairness = crowds[cell, ues].fairness(player)
-            yield between(f"{figure}: Jain's index of {ues} UEs at {_CELLS[cell]}, {name}", "fair", fairness, _FAIR, _JAIN)
+            yield between(f"{figure}: Jain's index of {ues} UEs at {CELLS[cell]}, {name}", "fair", fairness, _FAIR, _JAIN)
 
 
 def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
-    crowd = _Crowd(cells, _MIXED, {})
+    crowd = Crowd(cells, _MIXED, {})
     change = crowd.change("delay_ms_mean", "back-off-3")
     yield between("F6.11: delay, 3 s against CoDel", "-18 %", change, (-1.0, -0.1), PERCENT, _STAYS_FULL)
     change = crowd.change("delay_ms_mean", "back-off-5")
     yield between("F6.11: delay, 5 s against CoDel", "about CoDel's", change, (-0.1, 0.1), PERCENT, _STAYS_FULL)
-    for player in _BACK_OFFS:
+    for player in BACK_OFFS:
         change = crowd.change("goodput_kbps", player)
-        what = f"F6.12: goodput, {_PLAYERS[player]} against CoDel"
+        what = f"F6.12: goodput, {PLAYERS[player]} against CoDel"
         yield between(what, "similar, below", change, (-0.1, 0.0), PERCENT, _RUNS_EMPTY)
-    for player, name in _PLAYERS.items():
+    for player, name in PLAYERS.items():
         reason = "" if player == "codel" else _FEW_SEGMENTS
         yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN, reason)
     without = crowd.stalled("codel").mean
-    for player in _BACK_OFFS:
-        what = f"6.2: how long a video stands still, {_PLAYERS[player]}"
+    for player in BACK_OFFS:
+        what = f"6.2: how long a video stands still, {PLAYERS[player]}"
         yield between(what, "not for longer", crowd.stalled(player), (0.0, without), Unit(" s"), _WAITS_SHORT)
 
 

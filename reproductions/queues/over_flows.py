@@ -10,4 +10,4 @@ def mean(*values: float) -> float:
 
 def jain(*values: float) -> float:
     """The index of Jain, Chiu and Hawe (1984): 1 when all have the same, 1/n when one has all."""
-    return sum(values) ** 2 / (len(values) * sum(value * value for value in values))
+    return min(1.0, sum(values) ** 2 / (len(values) * sum(value * value for value in values)))  # rounded up, it can be more

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from reproductions.comparison import Comparison, Unit, Within, between, falls, near
-from reproductions.queues.bench import BenchExperiment, Trials
+from reproductions.queues.bench import BenchExperiment, Trials, alone
 from results.intervals import Interval
 
 _WEIGHTS: Final = (1, 5, 10, 50, 100, 500, 1000)
@@ -21,6 +22,10 @@ _NOT_THE_BOUND: Final = (
     "WF2Q+ is late by hardly more than one packet of the line. The source's value is half of its bound; what it counts besides "
     "it does not say."
 )
+_OWN_PACKETS: Final = (
+    "with 15 to 25 packets for each flow in the bench a packet waits longest behind those of its own flow, whatever the "
+    "scheduler. What the scheduler adds, T-WFI, is 25 ms with DRR and 2 ms with QFQ+"
+)
 _PACKETS: Final = Unit(" packets", digits=2)
 _MS: Final = Unit(" ms", digits=1)
 
@@ -28,10 +33,13 @@ _MS: Final = Unit(" ms", digits=1)
 def _fairness(trials: Trials) -> Iterator[Comparison]:
     """Tab 4.4: one flow of a weight beside a hundred of weight 1."""
 
-    def behind(scheduler: str, weight: int) -> Interval:
+    def worst(measure: str, scheduler: str, weight: int) -> Interval:
         flows = f"1::100,{weight}::1" if weight > 1 else "1::101"
         common = ("-n", "500k", "-qmin", "15n", "-qmax", "25n", "-burst", "2", "-qsing", "1", "-mode", "single")
-        return trials.worst("b_wfi_packets", weight, *common, "-flowsets", flows, "-alg", scheduler)
+        return trials.worst(measure, weight, *common, "-flowsets", flows, "-alg", scheduler)
+
+    def behind(scheduler: str, weight: int) -> Interval:
+        return worst("b_wfi_packets", scheduler, weight)
 
     for weight in _WEIGHTS:
         for scheduler, bound in (("wf2q+", 1.0), ("qfq", 5.0), ("qfq+", 5.0)):
@@ -41,6 +49,12 @@ def _fairness(trials: Trials) -> Iterator[Comparison]:
         if weight > 1:
             order = [(_SCHEDULERS[one], behind(one, weight)) for one in ("drr", "wf2q+")]
             yield falls(f"F4.21: DRR is far less fair, weight {weight}", "far higher", order, _PACKETS)
+        if weight > 50:
+            drr, qfq = (worst("delay_ms_max", one, weight).mean for one in ("drr", "qfq+"))
+            what = f"F4.22: worst delay of a flow of weight {weight}, DRR by QFQ+"
+            yield between(what, "more than twice", alone(drr / qfq), (2.0, math.inf), Unit(), _OWN_PACKETS)
+            order = [(_SCHEDULERS[one], worst("t_wfi_ms", one, weight)) for one in ("drr", "qfq+", "qfq")]
+            yield falls(f"F4.22: what the scheduler adds, weight {weight}", "DRR most", order, _MS)
 
 
 def _delays(trials: Trials) -> Iterator[Comparison]:
@@ -55,7 +69,7 @@ def _delays(trials: Trials) -> Iterator[Comparison]:
 
 
 FAIRNESS = BenchExperiment(
-    id="ppdr F4.21",
+    id="ppdr F4.21, F4.22",
     title="how far a flow falls behind its share",
     text="Tab 4.4: a flow of some weight beside a hundred of weight 1, in bursts. The values are in the source's figure alone; "
     "its words give the bounds.",

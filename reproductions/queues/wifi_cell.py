@@ -10,7 +10,7 @@ from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, between
 
-_AQMS = {"red": "RED", "ared": "ARED", "codel": "CoDel", "pie": "PIE", "fq-codel": "FQ-CoDel"}
+_AQMS = {"red": "RED", "ared": "ARED", "codel": "CoDel", "pie": "PIE", "fq-codel": "FQ-CoDel", "green": "GREEN"}
 _DOWNLOADS = [f"download-{number}.transfer_goodput_kbps" for number in range(1, 11)]
 
 

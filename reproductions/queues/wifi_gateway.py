@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -38,6 +39,11 @@ _WINDOWS = (
     "84 ms, has windows W of 14 packets and loses 0.8 %, which is ours with CoDel 50 ms. With each discipline the source loses "
     "a quarter of ours or less, as windows twice as large would; with these the transfer would need twice the rate that is left"
 )
+_GREEN_DROPS = (
+    "GREEN drops so much that by the law of Mathis et al. (1997) ten transfers just fill the line with 22 ms: 12 % here, at "
+    "windows of 2.9 segments. So small a window has too few duplicate acknowledgements, and transfers wait for timeouts, of "
+    "which the law knows nothing. Grazia finds its goodput very poor on a line as well (Figure 3.33)"
+)
 _QUEUE = "bottleneck.gateway.queue_packets"
 _PACKETS = Unit(" packets", digits=0)
 #: Of the wire, ms: how long a bit is on its way, and how long it takes a packet of TCP.
@@ -72,6 +78,17 @@ def _first(cells: Cells) -> Iterator[Comparison]:
         goodput = cells.derived(transfers, lambda *kbps: sum(kbps) * _WITH_HEADERS, discipline=target)
         what = f"T3-I: goodput of FTP, {_DISCIPLINES[target]}"
         yield near(what, published * 1e3, goodput, Within(share=0.02), Unit(" Mbit/s", 1e-3))
+    yield from _green(cells)
+
+
+def _green(cells: Cells) -> Iterator[Comparison]:
+    """The source does not have GREEN, whose authors claim short queues without less throughput (Feng et al. 2002)."""
+    at, against = {"discipline": "green"}, {"discipline": "droptail"}
+    queue = cells.change(f"{_QUEUE}_mean", at, against)
+    yield between("GREEN: mean queue against DropTail", "shorter", queue, (-1.0, -0.5), PERCENT)
+    transfers = [f"{flow}.transfer_goodput_kbps" for flow in _FTP]
+    goodput = cells.derived_change(transfers, lambda *kbps: sum(kbps), at, against)
+    yield between("GREEN: goodput of FTP against DropTail", "kept", goodput, (-0.05, math.inf), PERCENT, _GREEN_DROPS)
 
 
 def _second(cells: Cells) -> Iterator[Comparison]:
