@@ -18,7 +18,7 @@ namespace
 /// Of a single scheduler, and of flows before another one.
 const std::vector<std::string> WIRED{"fifo", "drr", "scfq", "wf2q+", "qfq", "qfq+"};
 /// Disciplines that have lines for flows of equal weights, and drop.
-const std::vector<std::string> WITH_AQM{"fq-codel", "cake"};
+const std::vector<std::string> WITH_AQM{"codel", "fq-codel", "cake"};
 /// Those that know of channels.
 const std::vector<std::string> INTEGRATED{"w2f2q"};
 /// More would not fit into the memory of a workstation.

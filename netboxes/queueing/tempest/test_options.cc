@@ -98,7 +98,7 @@ TEST(Options, ThatAreWrongAreToldWithARemedy)
     EXPECT_EQ(Fault("-n 10 -qmin 30 -qmax 30 -flows 1 -mode single -alg drr"),
               "-qmin is not below -qmax, so nothing would be enqueued");
     EXPECT_EQ(Fault("-n 10 -qmin 0 -qmax 30 -flows 1 -mode single -alg htb"),
-              "-alg: there is no scheduler \"htb\"; there are fifo drr scfq wf2q+ qfq qfq+ fq-codel cake");
+              "-alg: there is no scheduler \"htb\"; there are fifo drr scfq wf2q+ qfq qfq+ codel fq-codel cake");
     EXPECT_EQ(Fault("-n 10 -qmin 0 -qmax 30 -flowsets 2::3 -mode single -alg cake"),
               "cake has flows of equal weights; say -flows NUMBER");
     EXPECT_EQ(Fault(SINGLE + "-flows 3 -hosts 2"), "-hosts is for cake, which tells hosts apart");

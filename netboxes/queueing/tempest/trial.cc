@@ -3,6 +3,7 @@
 
 #include "../cake.h"
 #include "../cascade.h"
+#include "../codel.h"
 #include "../fifo.h"
 #include "../fq_codel.h"
 #include "../make_scheduler.h"
@@ -40,6 +41,10 @@ std::unique_ptr<Discipline> Made(
     // With the usual settings of netboxes; each flow has a line of its own.
     const auto lines = std::max<std::size_t>(weights.size(), 1024);
     const auto never = [](const Waiting&, Mark) { return false; };
+    if (name == "codel")
+    {
+        return std::make_unique<Codel>(Room(), CodelLaw(5'000'000, 100'000'000, length), dropped, never);
+    }
     if (name == "fq-codel")
     {
         return std::make_unique<FqCodel>(Room(), lines, length, CodelLaw(5'000'000, 100'000'000, length), dropped, never);
