@@ -58,7 +58,8 @@ def test_nobody_else_can_tell() -> None:
 def test_nothing_is_told_where_nobody_asked_or_nothing_is_known() -> None:
     silent = emulate("link", LINK, {"left": []}, duration_s=2.0)
     assert silent.received == {"left": [], "right": []} and silent.statistics["frames"]["telemetry"] == 0
-    unknown = emulate("ethernet", {"stations": {"a": {}, "b": {}}}, {"a": []}, telemetry=True, duration_s=2.0)
+    pan = {"stations": {"a": {"role": "coordinator"}, "b": {}}, "distance": "10 m"}
+    unknown = emulate("pan", pan, {"a": []}, telemetry=True, duration_s=2.0)
     assert unknown.received == {"a": [], "b": []}
 
 

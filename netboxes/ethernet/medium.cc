@@ -87,6 +87,13 @@ std::vector<Unlinked> Medium::WithoutLink() const
     return found;
 }
 
+std::optional<LinkState> Medium::StateOf(StationId station) const
+{
+    const auto& wire = m_wires[station];
+    const auto rate = wire.cut ? 0 : wire.rate;
+    return LinkState{.transmit = rate, .receive = rate, .latency = wire.delay};
+}
+
 void Medium::Set(std::string_view name, const Json& value)
 {
     const auto [station, parameter] = TargetOf(name, m_names);

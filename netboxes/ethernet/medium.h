@@ -23,6 +23,7 @@ class Medium : public Segment
     Json Read() const override;
     void Begin() override;
     std::vector<Unlinked> WithoutLink() const override;
+    std::optional<LinkState> StateOf(StationId station) const override;
     void Reset() override;
 
   protected:

@@ -39,6 +39,12 @@ class RadioCounters
         return m_quality;
     }
 
+    /// At which an eNodeB measured the latest sounding signal; 0: none yet.
+    double SinrUplink() const
+    {
+        return m_sinrUplink;
+    }
+
     Json Read() const;
     /// Counts from now on; what was measured last, and the latest MCS, stay.
     void Reset();

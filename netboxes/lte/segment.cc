@@ -3,6 +3,7 @@
 #include "bearers.h"
 #include "carrier_packet.h"
 #include "handover_guard.h"
+#include "link_rates.h"
 #include "live_changes.h"
 #include "network.h"
 #include "terminal.h"
@@ -22,6 +23,10 @@ namespace
 
 /// A UE in reach of a cell is connected within 0.3 s; one that is not by then does not hold up the others.
 const ns3::Time LONGEST_ATTACH = ns3::Seconds(2);
+/// Of a packet in an idle cell, ns: what ns-3's layers take from the core to a UE, and, with the report of what waits and the grant, back
+/// (docs/validation.md, "latency of an idle cell").
+constexpr std::int64_t DOWNLINK_LATENCY = 4'000'000;
+constexpr std::int64_t UPLINK_LATENCY = 12'000'000;
 
 } // namespace
 
@@ -150,6 +155,27 @@ class LteSegment : public Segment
         return found;
     }
 
+    std::optional<LinkState> StateOf(StationId station) const override
+    {
+        if (m_terminals[station])
+        {
+            return StateOf(*m_terminals[station]);
+        }
+        // The gateway has a rate to each of the UEs: the best of them.
+        LinkState state;
+        for (const auto& terminal : m_terminals)
+        {
+            if (terminal)
+            {
+                const auto own = StateOf(*terminal);
+                state.transmit = std::max(state.transmit, own.receive);
+                state.receive = std::max(state.receive, own.transmit);
+                state.latency = DOWNLINK_LATENCY;
+            }
+        }
+        return state;
+    }
+
     bool Ready() const override
     {
         return std::ranges::all_of(
@@ -157,6 +183,18 @@ class LteSegment : public Segment
     }
 
   private:
+    LinkState StateOf(const Terminal& terminal) const
+    {
+        if (!terminal.IsConnected())
+        {
+            return {.latency = UPLINK_LATENCY};
+        }
+        const auto& counters = terminal.Counters();
+        return {.transmit = m_rates.Uplink(counters.SinrUplink()),
+                .receive = m_rates.Downlink(counters.Quality()),
+                .latency = UPLINK_LATENCY};
+    }
+
     /// From the core to one UE, or one copy to each but the sender.
     void Downward(StationId from, Destination to, const Frame& frame)
     {
@@ -244,6 +282,7 @@ class LteSegment : public Segment
     LteNetwork m_network;
     Fates& m_fates;
     BearerQueues m_queues;
+    LinkRates m_rates{m_plan.resourceBlocks};
     LiveChanges m_live;
     std::vector<std::unique_ptr<HandoverGuard>> m_guards;
     ns3::EventId m_attaching;

@@ -89,6 +89,10 @@ class Terminal
     {
         return m_radio;
     }
+    const RadioCounters& Counters() const
+    {
+        return m_radio;
+    }
 
     /// The serving eNodeB's index, nothing when there is none.
     std::optional<std::size_t> Cell() const;

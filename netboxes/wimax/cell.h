@@ -33,6 +33,7 @@ class Cell : public Segment
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     std::vector<Unlinked> WithoutLink() const override;
+    std::optional<LinkState> StateOf(StationId station) const override;
     bool Ready() const override;
     void Begin() override;
     void Reset() override;
@@ -81,6 +82,8 @@ class Cell : public Segment
     /// Says when reserved rates begin or cease to be more than a direction carries.
     void CheckBooking();
     bool Reaches(std::size_t index) const;
+    /// Of a subscriber that is alone in the cell.
+    LinkState AloneState(std::size_t index) const;
     /// Of coded data in a burst: what the burst profile carries while it lasts.
     double RateBps(const Link& link) const;
     ns3::Time Propagation(StationId subscriber) const;

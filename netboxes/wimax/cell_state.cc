@@ -57,6 +57,38 @@ std::vector<Unlinked> Cell::WithoutLink() const
     return found;
 }
 
+LinkState Cell::AloneState(std::size_t index) const
+{
+    const auto& subscriber = *m_subscribers[index];
+    // What comes in waits for the next frame at most, in which it is sent.
+    LinkState state{.latency = (m_layout.Duration() + Propagation(subscriber.Id())).GetNanoSeconds()};
+    if (const auto& entry = subscriber.Entry(); entry.IsOperational() && subscriber.Downlink().Profile() && subscriber.Uplink().Profile())
+    {
+        const auto rate = [this](std::uint32_t bytes) { return static_cast<std::uint64_t>(8 * bytes / m_layout.Duration().GetSeconds()); };
+        state.transmit = rate(m_layout.LargestUplinkBurst(*subscriber.Uplink().Profile()));
+        state.receive = rate(m_layout.LargestDownlinkBurst(*subscriber.Downlink().Profile()));
+    }
+    return state;
+}
+
+std::optional<LinkState> Cell::StateOf(StationId station) const
+{
+    if (station != m_configuration.base)
+    {
+        return AloneState(m_indices[station]);
+    }
+    // The base has a rate to each of its subscribers: the best of them.
+    LinkState state;
+    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
+    {
+        const auto alone = AloneState(index);
+        state.transmit = std::max(state.transmit, alone.receive);
+        state.receive = std::max(state.receive, alone.transmit);
+        state.latency = std::max(state.latency, alone.latency);
+    }
+    return state;
+}
+
 bool Cell::Ready() const
 {
     return std::ranges::all_of(m_subscribers,
