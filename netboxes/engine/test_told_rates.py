@@ -13,7 +13,7 @@ from netboxes.engine.virtual import Emulation, emulate, udp
 from results.records import Fate
 
 RECEIVE, TRANSMIT, LATENCY = 14, 15, 16
-#: By technology what is said, the sender's station first, its rate (bit/s) and frames of how many bytes a second more than that fill it.
+#: By technology what is said, the sender's station first, and a rate that is more than it has, bit/s.
 SATURATED: dict[str, tuple[dict[str, Any], float]] = {
     "ethernet": ({"stations": {"x": {}, "y": {}}, "rate": "10 Mbit/s", "delay": "1 ms"}, 12e6),
     "wimax": ({"stations": {"x": {"role": "subscriber"}, "y": {"role": "base"}}, "distance": "1 km"}, 30e6),

@@ -61,6 +61,7 @@ class Parameters(Technology):
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "queue", "bit_error_rate", "outage"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
+    TELLS_LINKS: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}}
     #: With preamble and gap between frames (IEEE 802.3, 4.4.2).
     SMALLEST_ON_MEDIUM: ClassVar[int] = 84

@@ -119,6 +119,7 @@ class Parameters(Technology):
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "handover_failed", "link_down", "link_up"})
     #: ns-3 ends a simulation in which a base station with handover is made after its time 0 (LteEnbRrc::AddUeMeasReportConfig).
     STARTS_ANEW: ClassVar[bool] = False
+    TELLS_LINKS: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"responder": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one gateway, the others `role: ue`.")

@@ -60,6 +60,7 @@ class Parameters(Technology):
         {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent", "queue"}
     )
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up", "not_overbooked", "overbooked", "profile"})
+    TELLS_LINKS: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"base": {"role": "base"}, "subscriber": {"role": "subscriber"}}, "distance": "1 km"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one base, the others `role: subscriber`.")
