@@ -273,6 +273,10 @@ void Host::TakeTelemetry(StationId station, middleware::Rate transmit)
     {
         m_management->TakeTelemetry(m_devices[DeviceOf(station)], transmit);
     }
+    if (m_ospf)
+    {
+        m_ospf->TakeRate(DeviceOf(station), static_cast<double>(transmit));
+    }
 }
 
 bool Host::SetCapacity(middleware::Rate capacity)

@@ -10,7 +10,6 @@ namespace netboxit
 namespace
 {
 
-constexpr double LARGEST_COST = 65535;
 constexpr double LONGEST_INTERVAL_S = 65535;
 constexpr double NS = 1e9;
 
@@ -51,7 +50,9 @@ OspfInterfaceConfiguration ReadInterface(const Json& json, const std::string& pa
         .address = 0,
         .networks = {},
         .mtu = own.mtu,
-        .cost = static_cast<std::uint16_t>(section.NumberOr("cost", 10, 0, LARGEST_COST)),
+        .cost = static_cast<std::uint16_t>(section.NumberOr("cost", 10, 0, LARGEST_OSPF_COST)),
+        .reference = section.At("reference_bps").is_null() ? std::nullopt
+                                                           : std::optional(section.NumberOr("reference_bps", 1e8, 1, 1e15)),
         .passive = !section.At("passive").is_null() && section.Truth("passive"),
         .pointToPoint = !section.At("point_to_point").is_null() && section.Truth("point_to_point"),
         .hello = ReadSeconds(section, "hello_s", 10, 1),

@@ -4,6 +4,8 @@
 #include "frame_check.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace netboxit
 {
@@ -363,6 +365,25 @@ void OspfRouter::SetCarrier(std::size_t device, bool carrier)
         }
         Originate();
         CalculateSoon();
+    }
+}
+
+void OspfRouter::TakeRate(std::size_t device, double rate)
+{
+    for (auto& interface : m_interfaces)
+    {
+        auto& own = interface->configuration;
+        if (own.device != device || !own.reference)
+        {
+            continue;
+        }
+        const double ratio = rate > 0 ? std::round(*own.reference / rate) : LARGEST_OSPF_COST;
+        const auto cost = static_cast<std::uint16_t>(std::clamp(ratio, 1.0, LARGEST_OSPF_COST));
+        if (std::exchange(own.cost, cost) != cost)
+        {
+            Originate();
+            CalculateSoon();
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 namespace netboxit
 {
 
+inline constexpr double LARGEST_OSPF_COST = 65535; ///< 16 bits (RFC 2328, A.4.2)
+
 struct OspfInterfaceConfiguration
 {
     std::size_t device; ///< of the host
@@ -13,6 +15,7 @@ struct OspfInterfaceConfiguration
     std::vector<ospf::Network> networks; ///< that it is in
     std::uint16_t mtu;
     std::uint16_t cost;
+    std::optional<double> reference; ///< bit/s: the cost follows the rate that the netbox there tells, and is 1 at this one
     bool passive; ///< its networks are told of, and nobody is spoken to
     bool pointToPoint;
     std::int64_t hello, dead, retransmit; ///< ns
@@ -51,6 +54,10 @@ class OspfRouter : public ospf::Neighbour::Surroundings
 
     /// The device's wire has lost its carrier, or has it again.
     void SetCarrier(std::size_t device, bool carrier);
+
+    /// The netbox at this device tells that the host's frames leave at this rate now, bit/s; 0: its link is down. Costs that follow it are
+    /// as ospfd's `auto-cost` has them: the reference by the rate, rounded, from 1 to 65535.
+    void TakeRate(std::size_t device, double rate);
 
     /// All neighbours are there, all networks are reached, and nothing has changed for a while.
     bool Ready() const;

@@ -35,7 +35,9 @@ DELAY_S = 0.01
 SETTLED_S = 8.0
 
 
-def router(name: str, number: int, costs: Mapping[str, int], bfd: dict[str, Any] | None = None) -> dict[str, Any]:
+def router(
+    name: str, number: int, costs: Mapping[str, int], references: Mapping[str, float], bfd: dict[str, Any] | None = None
+) -> dict[str, Any]:
     ports = ROUTERS[name]
     timers = {"hello_s": HELLO_S, "dead_s": DEAD_S, "retransmit_s": 1, "point_to_point": True}
     return {
@@ -48,7 +50,14 @@ def router(name: str, number: int, costs: Mapping[str, int], bfd: dict[str, Any]
             "router": f"10.255.0.{number}",
             **{"lsa_interval_s": 0.2, "spf_delay_s": 0.01, "spf_hold_s": 0.1, "spf_most_s": 1},
             "interfaces": {
-                port: {"cost": costs.get(f"{name}.{port}", 10), "passive": port == "lan", "bfd": bfd, **timers} for port in ports
+                port: {
+                    "cost": costs.get(f"{name}.{port}", 10),
+                    "reference_bps": references.get(f"{name}.{port}"),
+                    "passive": port == "lan",
+                    "bfd": bfd,
+                    **timers,
+                }
+                for port in ports
             },
         },
     }
@@ -59,6 +68,7 @@ def between(
     duration_s: float,
     *,
     costs: Mapping[str, int] = {},
+    references: Mapping[str, float] = {},
     bfd: dict[str, Any] | None = None,
     captures: Mapping[str, Path] = {},
     seed: int = 1,
@@ -68,15 +78,16 @@ def between(
     netboxes, wires = dict[str, Netbox](), list[tuple[End, End]]()
     ends: dict[str, list[End]] = {}
     for number, (name, ports) in enumerate(ROUTERS.items(), 1):
-        parameters = {"hosts": {name: router(name, number, costs, bfd)}}
+        parameters = {"hosts": {name: router(name, number, costs, references, bfd)}}
         own = {port: file for port, file in captures.items() if name == "west"}
         netboxes[name] = Netbox("endpoints", tuple(ports), parameters, seed=seed, captures=own)
         for port, (_, segment) in ports.items():
             ends.setdefault(segment, []).append((name, port))
     for segment, there in ends.items():
         if len(there) == 2:
-            values = link.model_validate({"stations": {"a": {}, "b": {}}, "delay": "10 ms"}).model_dump(mode="json")
-            netboxes[segment] = Netbox("link", ("a", "b"), values, events=events.get(segment, ()), seed=seed)
+            said = {"stations": {"a": {}, "b": {}}, "delay": "10 ms", "rate": "10 Mbit/s"}
+            values = link.model_validate(said).model_dump(mode="json")
+            netboxes[segment] = Netbox("link", ("a", "b"), values, events=events.get(segment, ()), seed=seed, telemetry=True)
             wires += [(end, (segment, station)) for end, station in zip(there, "ab", strict=True)]
     return emulate_network(netboxes, wires, duration_s)
 
@@ -98,6 +109,19 @@ def test_the_path_with_the_least_costs_is_taken_each_way() -> None:
     assert {neighbour["state"] for neighbour in ran["middle"].statistics["segment"]["hosts"]["middle"]["ospf"]["neighbours"]} == {
         "Full"
     }
+
+
+def test_costs_follow_the_rates_that_netboxes_tell() -> None:
+    """By a reference of 100 Mbit/s the direct link of 10 Mbit/s costs 10, and 67 with 1.5 Mbit/s: more than 20 by the middle."""
+    slow_s, fast_s = SETTLED_S, SETTLED_S + 3
+    events = {"direct": [(slow_s, "a.rate", 1.5e6), (fast_s, "a.rate", 10e6)]}
+    ran = between(events, fast_s + 3, references={"west.direct": 100e6, "east.direct": 100e6})
+    changes = [change for change in routes(ran["west"], EAST) if change[0] > slow_s - 1]
+    assert [gateway for _, gateway in changes] == ["10.8.1.2", "10.9.0.2"]
+    # It is told within 0.1 s, and calculated 10 ms later.
+    assert all(0 < at_s - changed_s < 0.12 for (at_s, _), changed_s in zip(changes, (slow_s, fast_s), strict=True))
+    # The other way has its rate.
+    assert [change for change in routes(ran["east"], WEST) if change[0] > slow_s - 1] == []
 
 
 def test_of_equal_paths_the_one_to_the_lowest_address_is_taken() -> None:

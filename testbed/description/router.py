@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from contracts.addresses import Addresses, Gateways, Interface
 from contracts.files import find_file
 from contracts.name import Name
-from contracts.quantities import TIME, Quantity
+from contracts.quantities import RATE, TIME, Quantity
 from netboxes.stages.stage import NETBOX, Stages
 from testbed.description.input_errors import nearest
 from testbed.description.section import ContainerSection, Section
@@ -42,8 +42,13 @@ class Ospf(Section):
 
     hello: _Seconds = Field(1.0, multiple_of=1.0, description="Between hello packets; whole seconds.")
     dead: _Seconds = Field(4.0, multiple_of=1.0, description="A neighbour that is silent for so long is gone; whole seconds.")
-    costs: dict[Name, Annotated[int, Field(ge=1, le=65535)]] = Field(
-        {}, description="Of leaving by an interface, by its name; 10 where none is given. The path with the least sum is taken."
+    costs: dict[Name, Annotated[int, Field(ge=1, le=65535)] | Literal["netbox"]] = Field(
+        {},
+        description="Of leaving by an interface, by its name; 10 where none is given. The path with the least sum is taken. "
+        "`netbox`: `reference` by the rate that the netbox there tells, with [telemetry](#telemetry).",
+    )
+    reference: Annotated[float, Quantity(RATE, 1e3, 1e12)] = Field(
+        100e6, description="Of costs that follow a netbox: the rate whose cost is 1; a link that is down has 65535."
     )
     bfd: Bfd | None = Field(None, description="Detect failures sooner; `bfd: {}` with its defaults.")
 

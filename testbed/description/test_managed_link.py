@@ -119,7 +119,9 @@ def test_dybra_follows_what_the_netbox_at_a_member_tells(tmp_path: Path) -> None
 def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
     text = TEXT.replace("technology: ethernet", "technology: pan, mode: peer, distance: 10 m, telemetry: true")
     (file := tmp_path / "shared.yaml").write_text(text.format(link=LINK, second=""))
-    with pytest.raises(BadTopology, match="pan has no rates of links to tell, ethernet, link, lte, multiservice, satellite or wimax have"):
+    with pytest.raises(
+        BadTopology, match="pan has no rates of links to tell, ethernet, link, lte, multiservice, satellite or wimax have"
+    ):
         load(file)
 
 

@@ -249,18 +249,32 @@ def _beside_the_link(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 
 
 def _told_by_nobody(draft: Draft, wires: Mapping[int, tuple[End, End]]) -> Iterator[Problem]:
-    """A member can follow what a netbox at one of its interfaces tells, if one does."""
+    """Who follows what a netbox at an interface tells has one there that does."""
+    near = defaultdict[str | End, list[str]](list)
+    for own, far in [pair for left, right in wires.values() for pair in ((left, right), (right, left))]:
+        if far.node in draft.netboxes:
+            near[own].append(far.node)
+            near[own.node].append(far.node)
+
+    def is_told(place: str | End) -> bool:
+        return any((netbox := draft.netboxes[name]) is None or netbox.telemetry for name in near[place])
+
+    for router, of in draft.routers.items():
+        for interface in [name for name, cost in of.ospf.costs.items() if cost == "netbox"] if of is not None and of.ospf else ():
+            if not is_told(end := End(router, interface)):
+                yield Problem(
+                    ("routers", router, "ospf", "costs", interface),
+                    f"no netbox at {router}.{interface} tells what its link is like",
+                    f"add telemetry: true to {listed(near[end])}" if near[end] else "give a number",
+                )
     for link, managed in draft.management.items():
         for member in [name for name, access in managed.access.items() if access == "netbox"]:
-            pairs = [pair for left, right in wires.values() for pair in ((left, right), (right, left))]
-            near = [far.node for own, far in pairs if own.node == member and far.node in draft.netboxes]
-            if any((netbox := draft.netboxes[name]) is None or netbox.telemetry for name in near):
-                continue
-            yield Problem(
-                ("management", link, "access", member),
-                f"no netbox at {member} tells what its link is like",
-                f"add telemetry: true to {listed(near)}" if near else "give a rate",
-            )
+            if not is_told(member):
+                yield Problem(
+                    ("management", link, "access", member),
+                    f"no netbox at {member} tells what its link is like",
+                    f"add telemetry: true to {listed(near[member])}" if near[member] else "give a rate",
+                )
 
 
 def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ Nothing else in NetBoxIT knows how its daemons are configured. `frr_node.py` run
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Final
 
 from contracts.addresses import Interface
 from contracts.installation import CHECKOUT, PYTHON
+from netboxes.stages.stage import NETBOX
 from system.rootfs import NODE_FOLDER
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring, reached
@@ -23,6 +25,8 @@ from testbed.description.wiring import End, Wiring, reached
 Network = IPv4Network | IPv6Network
 
 CONFIGURATION: Final = "frr.conf"
+#: Whose costs follow what netboxes tell: {"reference_bps": …, "interfaces": […]}; absent where none does.
+LINK_COSTS: Final = "link-costs.json"
 #: Where Debian's package has its daemons.
 DAEMONS: Final = Path("/usr/lib/frr")
 
@@ -117,7 +121,17 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
     return "\n".join(lines) + "\n"
 
 
+def link_costs(ospf: Ospf | None) -> dict[str, str]:
+    """The file that says whose costs follow their netboxes, by its name; none where no cost does."""
+    followers = [name for name, cost in ospf.costs.items() if cost == NETBOX] if ospf is not None else []
+    if ospf is None or not followers:
+        return {}
+    return {LINK_COSTS: json.dumps({"reference_bps": ospf.reference, "interfaces": followers}) + "\n"}
+
+
 def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> list[str]:
+    said = ospf.costs.get(interface, DEFAULT_COST)
+    cost = DEFAULT_COST if said == NETBOX else said  # until it is told
     spoken_to = [
         f" ip ospf network {'point-to-point' if neighbours == 1 else 'broadcast'}",
         f" ip ospf hello-interval {ospf.hello:.0f}",
@@ -126,7 +140,7 @@ def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> list[str]:
         *((" ip ospf bfd", " ip ospf bfd profile netboxit") if ospf.bfd else ()),
     ]
     return [
-        *(f"interface {interface}", " ip ospf area 0", f" ip ospf cost {ospf.costs.get(interface, DEFAULT_COST)}"),
+        *(f"interface {interface}", " ip ospf area 0", f" ip ospf cost {cost}"),
         *(spoken_to if neighbours else [" ip ospf passive"]),
         *("exit", "!"),
     ]

@@ -3,15 +3,17 @@
 
 frr_node.py FOLDER NEIGHBOURS [NETWORK…]
 
-FOLDER is the node's own: it has frr.conf, and gets journal.jsonl (docs/architecture.md, "Journal"; event `route`) and, as soon as
-NEIGHBOURS OSPF neighbours are known and there are routes to all NETWORKS, the file `ready`. Ends when a daemon ends, or on
-SIGTERM with all of them.
+FOLDER is the node's own: it has frr.conf, and link-costs.json where costs follow what netboxes tell. It gets journal.jsonl
+(docs/architecture.md, "Journal"; event `route`) and, as soon as NEIGHBOURS OSPF neighbours are known and there are routes to all
+NETWORKS, the file `ready`. Ends when a daemon ends, or on SIGTERM with all of them.
 """
 
 from __future__ import annotations
 
 import json
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -33,6 +35,12 @@ START_DEADLINE_S = 30.0
 POLL_S = 0.1
 #: How often it says what it is waiting for.
 WORD_S = 5.0
+#: What netboxes tell (netboxes/engine/README.md, "Telemetry"): EtherType, magic, version, where items begin, and the type of
+#: DLEP's Current Data Rate (Transmit) (RFC 8175, 13.15).
+_ETHER_TYPE, _MAGIC, _VERSION, _ITEMS, _CURRENT_DATA_RATE_TRANSMIT = 0x88B5, 0x4E42, 1, 18, 15
+#: Of linux/if_packet.h: what this host sends itself is told by nobody.
+_SOL_PACKET, _PACKET_IGNORE_OUTGOING = 263, 23
+_LARGEST_COST = 65535
 #: For an advertisement to cross the network, and for the calculation after it (frr.py has it wait 100 ms at least, up to 1 s).
 _MARGIN_MS = 1000
 
@@ -131,6 +139,44 @@ def follow_routes(journal: Journal) -> None:
                 )
 
 
+def told_rate(frame: bytes) -> int | None:
+    """At which this node's frames leave by its link, bit/s, as a netbox tells it; None of a frame that does not."""
+    if len(frame) < _ITEMS or struct.unpack_from(">HHB", frame, 12) != (_ETHER_TYPE, _MAGIC, _VERSION):
+        return None
+    at = _ITEMS
+    while at + 4 <= len(frame):
+        kind, length = struct.unpack_from(">HH", frame, at)
+        if (kind, length) == (_CURRENT_DATA_RATE_TRANSMIT, 8) and at + 12 <= len(frame):
+            return int.from_bytes(frame[at + 4 : at + 12])
+        at += 4 + length
+    return None
+
+
+def cost_of(rate_bps: int, reference_bps: float) -> int:
+    """As ospfd's `auto-cost`: the reference by the rate, rounded; the largest of a link that is down."""
+    return min(max(1, int(reference_bps / rate_bps + 0.5)), _LARGEST_COST) if rate_bps else _LARGEST_COST
+
+
+def follow_links(interfaces: Sequence[str], reference_bps: float) -> None:
+    """Gives these interfaces the costs of what their netboxes tell; never returns."""
+    costs: dict[str, int] = {}
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETHER_TYPE)) as told:
+        told.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+        while True:
+            frame, (interface, *_) = told.recvfrom(256)
+            if interface not in interfaces or (rate_bps := told_rate(frame)) is None:
+                continue
+            if (cost := cost_of(rate_bps, reference_bps)) == costs.get(interface):
+                continue
+            try:
+                vtysh("-c", "configure terminal", "-c", f"interface {interface}", "-c", f"ip ospf cost {cost}")
+                costs[interface] = cost
+            except (DaemonEnded, subprocess.CalledProcessError) as error:
+                print(
+                    f"ospfd did not take the cost {cost} of {interface}: {error}", file=sys.stderr, flush=True
+                )  # told again in 1 s
+
+
 def missing(expected: int, networks: Sequence[str]) -> str:
     """What it is waiting for, in words; nothing when it is ready."""
     known_neighbours = neighbours()
@@ -167,6 +213,10 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
         for name in NAMES:
             daemons[name] = start(name)
         vtysh("-f", str(folder / "frr.conf"))
+        if (links := folder / "link-costs.json").exists():
+            said = json.loads(links.read_text())
+            followed = (said["interfaces"], said["reference_bps"])
+            threading.Thread(target=follow_links, args=followed, daemon=True).start()
         ready, next_word = folder / "ready", time.monotonic() + WORD_S
         while not stop_requested.wait(POLL_S):
             if not ready.exists():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -33,13 +34,15 @@ def ospf_of(node: NodePlan) -> dict[str, Any] | None:
         return None
     neighbours, networks = frr.awaited(node.command)
     sections = dict(_sections(text))
+    follow = json.loads(node.files.get(frr.LINK_COSTS, "{}"))
+    references = dict.fromkeys(follow.get("interfaces", ()), follow.get("reference_bps"))
     return {
         "router": str(_router_id(sections, interfaces)),
         **_timers(sections),
         "neighbours": neighbours,
         "networks": networks,
         "interfaces": {
-            name: _of_interface(sections, name, cost, name in routes.passive)
+            name: {**_of_interface(sections, name, cost, name in routes.passive), "reference_bps": references.get(name)}
             for name, cost in routes.costs.items()
             if any(address.version == 4 for address in interfaces[name])
         },

@@ -45,6 +45,14 @@ wires:
   - [east.lan, b]
 """
 
+#: Both ways of RING as links, whose rates their ends follow: 10 Mbit/s cost 10, 5 Mbit/s 20.
+FOLLOWED = (
+    RING.replace("technology: ethernet", "technology: link, telemetry: true")
+    .replace("delay: 1 ms", "delay: 1 ms, rate: 10 Mbit/s")
+    .replace("delay: 20 ms", "delay: 20 ms, rate: 5 Mbit/s")
+    .replace("costs: {far: 50}", "costs: {near: netbox, far: netbox}")
+)
+
 CONFIGURATION = """\
 hostname west
 log file /run/netboxit/frr.log informational
@@ -111,6 +119,30 @@ def test_ospf_is_spoken_where_another_router_is(tmp_path: Path) -> None:
     assert {interface.port for interface in west.interfaces} == {"kernel"}
 
 
+def test_costs_that_follow_netboxes_are_told_apart_from_numbers(tmp_path: Path) -> None:
+    text = FOLLOWED.replace("costs: {near: netbox, far: netbox}", "costs: {near: netbox, far: 7}, reference: 1 Gbit/s")
+    west = plan_of(tmp_path, text).node("west")
+    assert re.findall("ip ospf cost ([0-9]+)", west.files[frr.CONFIGURATION]) == ["10", "10", "7"]
+    assert json.loads(west.files[frr.LINK_COSTS]) == {"reference_bps": 1e9, "interfaces": ["near"]}
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "cost"), [(100_000_000, 1), (10**10, 1), (10_000_000, 10), (3_000_000, 33), (1_000, 65535), (0, 65535)]
+)
+def test_a_cost_is_the_reference_by_the_rate_as_frrouting_rounds_it(rate_bps: int, cost: int) -> None:
+    """The manual of FRRouting's ospfd, `auto-cost reference-bandwidth`."""
+    assert frr_node.cost_of(rate_bps, 100e6) == cost
+
+
+def test_frames_that_are_no_telemetry_tell_no_rate() -> None:
+    """By the layout of netboxes/engine/README.md; items of other types are passed over."""
+    head = bytes.fromhex("0180c200000e 024e42000001 88b5 4e42 01 02")
+    rate = bytes.fromhex("000f 0008") + (2_000_000).to_bytes(8)
+    assert frr_node.told_rate(head + bytes.fromhex("0010 0004 00000001") + rate + bytes(20)) == 2_000_000
+    for wrong in (b"", head, head + rate[:-1], head + bytes.fromhex("0010 ffff") + rate, head[:14] + b"\0" * 4 + rate):
+        assert frr_node.told_rate(wrong) is None
+
+
 def test_a_router_without_ospf_runs_nothing_and_has_its_gateway(tmp_path: Path) -> None:
     text = RING.replace("    ospf: {bfd: {interval: 100 ms}, costs: {far: 50}}\n", "    gateway: 10.8.0.2\n", 1)
     west = plan_of(tmp_path, text).node("west")
@@ -122,6 +154,8 @@ def test_a_router_without_ospf_runs_nothing_and_has_its_gateway(tmp_path: Path) 
     ("old", "new", "told"),
     [
         ("costs: {far: 50}", "costs: {fat: 50}", 'no interface "fat"; did you mean "?far'),
+        ("costs: {far: 50}", "costs: {far: netbox}", "no netbox at west.far tells .* add telemetry: true to far"),
+        ("costs: {far: 50}", "costs: {lan: netbox}", "no netbox at west.lan tells .* give a number"),
         ("costs: {far: 50}", "dead: 1 s", "must be longer than `hello`"),
         ("costs: {far: 50}", "hello: 1500 ms", "multiple of 1"),
         ("engine: linux", "engine: click", "needs a configuration"),
@@ -157,6 +191,21 @@ def test_routes_go_the_other_way_when_a_link_fails(tmp_path: Path, nothing_left:
         routes = [path["interface"] for line in changes for path in line["paths"]]
     assert routes[-1] == "far"
     assert "near" in routes
+
+
+@pytest.mark.lab
+def test_costs_follow_what_netboxes_tell_of_their_links(tmp_path: Path, nothing_left: None) -> None:
+    file = tmp_path / "ring.yaml"
+    file.write_text(FOLLOWED)
+    with Lab.up(plan_file(file, lab="ospf-test", realtime=realtime_support()), lambda _: None) as lab:
+        lab.wait_ready()
+        short, long = ["10.1.0.1", "10.8.0.2", "10.2.0.2"], ["10.1.0.1", "10.9.0.2", "10.2.0.2"]
+        for rate, way in ((10e6, short), (2e6, long), (20e6, short)):
+            with lab.control("near") as control:
+                control.set("rate", rate)
+            deadline = time.monotonic() + 10
+            while hops(lab) != way:
+                assert time.monotonic() < deadline, lab.run("west", ["/usr/bin/vtysh", "-c", "show running-config"]).stdout
 
 
 @pytest.mark.lab

@@ -263,7 +263,7 @@ class _Resolver:
             command=IDLE if text is None else frr.command(sum(neighbours.values()), networks),
             interfaces=self.wires.interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
-            files={} if text is None else {frr.CONFIGURATION: text},
+            files={} if text is None else {frr.CONFIGURATION: text, **frr.link_costs(router.ospf)},
             capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
             forwards=True,
             limits=self._limits(router),
