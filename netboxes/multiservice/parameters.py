@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -14,18 +13,15 @@ from contracts.netbox_configuration import Limit
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.errors.loss import Loss
 from netboxes.limits import limits_of
-from netboxes.multiservice.profiles import ARQ_HEADER, PROFILES, RLP_HEADER, Link, ProfileName
-from netboxes.multiservice.service import Service
+from netboxes.multiservice.profiles import PROFILES, Link, ProfileName
+from netboxes.multiservice.service import Service, Services
+from netboxes.multiservice.service_checks import check_classes, check_timer, why_unfit
 from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology
 
 Rate = Annotated[float, Quantity(RATE, 1e3, 10e9)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 5.0)]
 AnyQueue = Annotated[Queue, queue_or_short(packets=50)]
-_ESP = 50
-_TCP = ("tcp", 6)
-#: 4 bits of a frame's first byte number the services (Xylomenos 1999, 6.2); one number is kept for the classes that none is for.
-MOST_SERVICES = 15
 
 
 class Errors(Loss):
@@ -62,7 +58,6 @@ AnyErrors = Annotated[
         json_schema_input_type=float | Errors,
     ),
 ]
-Services = Annotated[list[Service], Field(max_length=MOST_SERVICES)]
 
 
 class Station(StationParameters):
@@ -163,11 +158,9 @@ class Parameters(Technology):
 
     def unfit_classes(self, conditions: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str | int, ...], str]:
         return {
-            place: f"snoop has to read the segments of TCP; class {name!r} is of protocol {conditions[name]['protocol']}"
-            + (", in which TCP is encrypted (ESP, RFC 4303)" if conditions[name]["protocol"] == _ESP else "")
-            + "; take another scheme, which need not read packets"
+            place: why
             for place, name in self.classes_used().items()
-            if self._service_at(place).scheme == "snoop" and conditions.get(name, {}).get("protocol", "tcp") not in _TCP
+            if (why := why_unfit(self._service_at(place), conditions.get(name, {})))
         }
 
     def _service_at(self, place: tuple[str | int, ...]) -> Service:
@@ -207,9 +200,7 @@ class Parameters(Technology):
     def _check_services(self) -> Self:
         ends = {name: station.services or self.services for name, station in self.stations.items()}
         for services in (self.services, *ends.values()):
-            counted = Counter(service.traffic_class for service in services)
-            if twice := [name for name, times in counted.items() if times > 1]:
-                raise ValueError(f"two services for class {twice[0]!r}; a class has one: remove the other")
+            check_classes(services)
         one, other = ([(service.traffic_class, service.scheme) for service in services] for services in ends.values())
         if one != other:
             raise ValueError(
@@ -218,33 +209,8 @@ class Parameters(Technology):
             )
         for name, services in ends.items():
             for service in services:
-                self._check_timer(service, replace(self.link, rate=self.stations[name].rate or self.link.rate))
+                check_timer(service, replace(self.link, rate=self.stations[name].rate or self.link.rate))
         return self
-
-    def _check_timer(self, service: Service, link: Link) -> None:
-        settings = self.link.settings(service)
-        timer_s, attempts = settings.get("timer"), settings.get("attempts")
-        if timer_s is None:
-            return
-        name = f"{service.scheme} of class {service.traffic_class!r}"
-        frame_s = link.frame_time(RLP_HEADER if attempts else ARQ_HEADER)
-        if timer_s < frame_s:
-            raise ValueError(
-                f"{name}: a timer of {_written(timer_s)} is below the {_written(frame_s)} that a frame takes; "
-                "say a round trip at least"
-            )
-        # A frame has gone when the gap of the one before it is seen (4.2.2).
-        longest_s = (settings["ring"] - 1) * frame_s - link.delay if attempts else timer_s
-        if attempts and attempts * timer_s >= longest_s:
-            raise ValueError(
-                f"{name}: {attempts} attempts of {_written(timer_s)} take longer than the {_written(longest_s)} in which the "
-                f"link sends all {settings['ring']} frames of the ring, so that numbers come again before one is given up; say "
-                "a shorter `timer`, fewer `attempts`, or a longer `ring`"
-            )
-
-
-def _written(time_s: float) -> str:
-    return TIME.write(float(f"{time_s:.4g}"))
 
 
 def _listed(services: list[Service]) -> str:

@@ -86,3 +86,8 @@ class Service(BaseModel):
                     f"{key} {frames} is above {half}, half of the {2 * half} sequence numbers: an old frame could be taken for a "
                     f"new one; say at most {half}, or more `sequence_bits`"
                 )
+
+
+#: 4 bits of a frame's first byte number the services (Xylomenos 1999, 6.2); one number is kept for the classes that none is for.
+MOST_SERVICES = 15
+Services = Annotated[list[Service], Field(max_length=MOST_SERVICES)]
