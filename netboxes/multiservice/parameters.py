@@ -13,9 +13,10 @@ from contracts.netbox_configuration import Limit
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.errors.loss import Loss
 from netboxes.limits import limits_of
-from netboxes.multiservice.profiles import PROFILES, Link, ProfileName
-from netboxes.multiservice.service import Service, Services
-from netboxes.multiservice.service_checks import check_classes, check_timer, why_unfit
+from netboxes.link_layer.link import Link
+from netboxes.link_layer.service import Service, Services
+from netboxes.link_layer.service_checks import check_classes, check_timer, why_unfit
+from netboxes.multiservice.profiles import PROFILES, ProfileName
 from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology
 

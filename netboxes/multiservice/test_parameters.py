@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from netboxes.link_layer.link import Link
 from netboxes.multiservice.parameters import Parameters
-from netboxes.multiservice.profiles import PROFILES, Link, ProfileName
+from netboxes.multiservice.profiles import PROFILES, ProfileName
 from testbed.description.live import parsed, read_value
 from testbed.description.topology import Netbox
 

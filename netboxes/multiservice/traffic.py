@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from netboxes.multiservice.profiles import PROFILES, Profile, ProfileName
+from netboxes.link_layer.link import Profile
+from netboxes.multiservice.profiles import PROFILES, ProfileName
 
 #: s, means of exponential durations: talk and silence of conferencing (table 5.1, section 5.1.1).
 TALK, SILENCE = 1.0, 1.35

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contracts.quantities import TIME
-from netboxes.multiservice.profiles import ARQ_HEADER, RLP_HEADER, Link
-from netboxes.multiservice.service import Service
+from netboxes.link_layer.link import ARQ_HEADER, RLP_HEADER, Link
+from netboxes.link_layer.service import Service
 
 _ESP = 50
 _TCP = ("tcp", 6)
