@@ -106,6 +106,8 @@ class NetboxConfiguration(TypedDict):
     #: By station, of those that have any: what is between its port and the segment, in the order in which its node's packets
     #: pass.
     stages: NotRequired[dict[str, list[Parameters]]]
+    #: Between the ports and the segment: its services, and what link they are on.
+    link_layer: NotRequired[Parameters]
     #: The node at each port is told about its link.
     telemetry: NotRequired[bool]
     live: LiveLimits

@@ -12,21 +12,25 @@ from pydantic import BaseModel
 
 from contracts.netbox_configuration import LiveLimits, ParameterLimit
 from netboxes.limits import limit_of
+from netboxes.link_layer.link_layer import LinkLayer
 from netboxes.queueing.queue import Queue
 from netboxes.stages.stage import StationStages
 from netboxes.technology import StationParameters, Technology, technologies
 
 
 @cache
-def live_limits(technology: type[Technology]) -> LiveLimits:
+def live_limits(technology: type[Technology], *, has_link_layer: bool = False) -> LiveLimits:
     """For reading alone: of a technology they are always the same."""
     station = get_args(technology.model_fields["stations"].annotation)[1]
-    return {"segment": _of(technology, technology), "stations": _of(station, technology) | _of(StationStages, technology)}
+    above = LinkLayer.live_limits() if has_link_layer else {}
+    return {"segment": _of(technology, technology) | above, "stations": _of(station, technology) | _of(StationStages, technology)}
 
 
-def live_limits_of_program(name: str) -> LiveLimits:
+def live_limits_of_program(name: str, *, has_link_layer: bool = False) -> LiveLimits:
     """Of netbox-<name>, also where that is no technology but a segment of a test: nothing can be changed."""
-    return live_limits(technologies()[name]) if name in technologies() else {"segment": {}, "stations": {}}
+    if name not in technologies():
+        return {"segment": {}, "stations": {}}
+    return live_limits(technologies()[name], has_link_layer=has_link_layer)
 
 
 def _of(model: type[Technology | StationParameters], technology: type[Technology]) -> dict[str, ParameterLimit]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A multi-service link in a lab recovers real frames, also while their scheme is changed, and who watches sees it."""
+"""A link layer in a lab recovers real frames, of a link of its own and above a technology, and who watches sees it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,20 @@ EXAMPLE = CHECKOUT / "topologies" / "multiservice.yaml"
 STREAM = "40"
 #: An echo of 16 bytes is a packet of 44, and a frame of 47 with the headers of selective repeat.
 ROUND_TRIP_MS = 2 * (100 + 1e3 * 8 * (44 + 3) / 14.4e3)
+
+ABOVE_A_LINK = """
+name: services
+hosts: {near: {address: 10.51.0.1/24}, far: {address: 10.51.0.2/24}}
+netboxes:
+  line:
+    technology: link
+    stations: {a: {}, b: {}}
+    rate: 10 Mbit/s
+    delay: 5 ms
+    loss: 0.2
+    link_layer: {rate: 9 Mbit/s, delay: 8 ms, services: [{class: default, scheme: sr-m2}]}
+wires: [[near, line.a], [line.b, far]]
+"""
 
 
 def change(lab: Lab, text: str) -> None:
@@ -72,3 +86,19 @@ def test_frames_are_recovered_while_schemes_change_and_who_watches_sees_it(tmp_p
     }
     assert seen["base", "stream"]["in_bit_s"] > 0
     assert seen["base", "stream"]["retransmissions"] + seen["mobile", "stream"]["retransmissions"] > 0
+
+
+def test_services_above_a_technology_recover_what_it_loses(tmp_path: Path) -> None:
+    """A link that loses a fifth each way: an echo is lost with 36 % of them, and comes at last with selective repeat."""
+    with clean_lab(tmp_path, ABOVE_A_LINK, "services") as lab:
+        reader = LabReader(lab)
+        before = reader.read()
+        address = lab.node("far").interfaces[0].addresses[0].partition("/")[0]
+        answer = lab.run("near", ["ping", "-q", "-i", "0.05", "-W", "10", "-c", "100", address]).stdout
+        assert "100 received" in answer, answer
+        (line,) = (node for node in interval(lab.plan, before, reader.read())["nodes"] if node["name"] == "line")
+        reader.close()
+    seen = {service["station"]: service for service in line["services"]}
+    assert {service["scheme"] for service in seen.values()} == {"sr-m2"}
+    # 200 packets, each of which is lost 0.2 / 0.8 times in the mean: 50, with a deviation of 8.
+    assert seen["a"]["retransmissions"] + seen["b"]["retransmissions"] >= 26

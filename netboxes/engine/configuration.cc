@@ -259,6 +259,11 @@ Configuration ReadConfiguration(const Json& json)
         root.Refuse("parameters", error.what());
     }
     result.stages = ReadStages(root, result.live);
+    result.linkLayer = root.At("link_layer");
+    if (!result.linkLayer.is_null() && !result.linkLayer.is_object())
+    {
+        root.Refuse("link_layer", "not an object");
+    }
     result.telemetry = !root.At("telemetry").is_null() && root.Truth("telemetry");
     result.realtime = ReadRealtime(root.At("realtime"));
     result.control = root.TextOr("control", "");

@@ -93,6 +93,7 @@ struct Configuration
     Classifier classifier{Json::array()};
     Json parameters;
     Json stages = Json::object(); ///< by station: a list, in the order in which packets from its node pass them
+    Json linkLayer; ///< between the ports and the segment; null: none
     bool telemetry{false}; ///< the node at each port is told about its link
     LiveLimits live;
     RealtimeConfiguration realtime;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "netbox.h"
 
+#include "../link_layer/link_layer_segment.h"
+
 #include "identity.h"
 #include "station_parameter.h"
 #include "telemetry_frame.h"
@@ -23,6 +25,16 @@ std::vector<std::string> Names(const std::vector<StationConfiguration>& stations
     return names;
 }
 
+/// The technology, below a link layer where there is one.
+std::unique_ptr<Segment> SegmentOf(const Configuration& configuration, SegmentMaker makeSegment, const SegmentSetup& setup)
+{
+    if (configuration.linkLayer.is_null())
+    {
+        return makeSegment(setup);
+    }
+    return std::make_unique<link_layer::LinkLayerSegment>(setup, makeSegment, configuration.linkLayer);
+}
+
 } // namespace
 
 Netbox::Netbox(const Configuration& configuration,
@@ -35,8 +47,9 @@ Netbox::Netbox(const Configuration& configuration,
       m_inFlight(configuration, m_ports, events, clock, m_captures, m_stages),
       m_journal(configuration, events, clock), m_live(configuration.live),
       m_telemetry(configuration.telemetry),
-      m_segment(
-          makeSegment({m_stations, m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
+      m_segment(SegmentOf(configuration,
+                          makeSegment,
+                          {m_stations, m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
 {
     if (m_segment->ProxiesNeighbours())
     {

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from contracts.netbox_configuration import LiveLimits
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
+from netboxes.link_layer.link_layer import LinkLayer
 from netboxes.live_limits import live_limits_of_program
 from netboxes.stages.stage import Stage
 from netboxes.technology import builds, program, technologies
@@ -59,12 +60,13 @@ def emulate(
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
     stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    link_layer: Mapping[str, Any] | None = None,
     telemetry: bool = False,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
 ) -> Emulation:
-    """Run `technology` with parameters and stages as in YAML (its `stations` included) on frames that enter at stated times.
+    """Run `technology` with all as in YAML (in the parameters its `stations`) on frames that enter at stated times.
 
     Without `duration_s` the run ends 1 s after the last frame is accounted for. With `interval_s` the journal has the segment's
     statistics at each such interval.
@@ -81,6 +83,7 @@ def emulate(
         seed=seed,
         classes=classes,
         stages=in_base_units(stages or {}),
+        link_layer=None if link_layer is None else LinkLayer.model_validate(link_layer).model_dump(mode="json"),
         telemetry=telemetry,
         events=events,
         duration_s=duration_s,
@@ -103,6 +106,7 @@ def run(
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
     stages: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    link_layer: Mapping[str, Any] | None = None,
     telemetry: bool = False,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
@@ -113,7 +117,17 @@ def run(
     `live`: what `events` can change; default: what the technology of that name says.
     """
     netbox = Netbox(
-        segment, tuple(stations), parameters, frames, live, seed, classes or (), events, stages=stages or {}, telemetry=telemetry
+        segment,
+        tuple(stations),
+        parameters,
+        frames,
+        live,
+        seed,
+        classes or (),
+        events,
+        stages=stages or {},
+        link_layer=link_layer,
+        telemetry=telemetry,
     )
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
         folder = Path(name)
@@ -142,6 +156,8 @@ class Netbox:
     captures: Mapping[str, Path] = field(default_factory=dict)
     #: By station, in base units.
     stages: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    #: In base units; None: there is none.
+    link_layer: Mapping[str, Any] | None = None
     telemetry: bool = False
 
     def __post_init__(self) -> None:
@@ -171,8 +187,9 @@ class Netbox:
             "classes": list(self.classes),
             "parameters": self.parameters,
             "stages": self.stages,
+            "link_layer": self.link_layer,
             "telemetry": self.telemetry,
-            "live": self.live or live_limits_of_program(self.segment),
+            "live": self.live or live_limits_of_program(self.segment, has_link_layer=self.link_layer is not None),
             "records": str(folder / RECORDS_FILE),
             "statistics": str(folder / STATISTICS_FILE),
             "journal": str(folder / JOURNAL_FILE),

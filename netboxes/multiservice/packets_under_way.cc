@@ -81,6 +81,11 @@ bool PacketsUnderWay::IsLost(std::uint64_t item) const
     return m_entries[item].isLost;
 }
 
+SlotId PacketsUnderWay::SlotOf(std::uint64_t item) const
+{
+    return m_entries[item].slot;
+}
+
 Bytes PacketsUnderWay::WholeFrame(std::uint64_t item) const
 {
     const auto& entry = m_entries[item];

@@ -23,6 +23,7 @@ class PacketsUnderWay
     /// So many pieces of it are not sent at all: another piece is lost.
     void Withhold(std::uint64_t item, std::uint32_t pieces);
     bool IsLost(std::uint64_t item) const;
+    SlotId SlotOf(std::uint64_t item) const;
     /// Its bytes, where one piece has all of them; or none.
     Bytes WholeFrame(std::uint64_t item) const;
     /// The segment ends: what becomes of frames is told to nobody any more.

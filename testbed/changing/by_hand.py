@@ -40,6 +40,8 @@ def _starts_with(configuration: NetboxConfiguration, name: str) -> object:
     station, _, key = name.rpartition(".")
     if key == "stages":
         return configuration.get("stages", {}).get(station, [])
+    if not station and key in (above := configuration.get("link_layer", {})):
+        return above[key]
     parameters = configuration["parameters"]
     of: Parameters = parameters.get("stations", {}).get(station, {}) if station else parameters
     return of.get(key, _MISSING)

@@ -62,7 +62,9 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
 
 def _netbox(netbox: Netbox) -> NetboxTarget:
     classes = tuple(netbox.classes)
-    return NetboxTarget(netbox.technology, tuple(netbox.stations), netbox.parameters.values(classes), classes)
+    return NetboxTarget(
+        netbox.technology, tuple(netbox.stations), netbox.parameters.values(classes), classes, netbox.link_layer is not None
+    )
 
 
 def targets_of(draft: Draft) -> Targets:

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from contracts.errors import AtPlaces, WrongInput
 from contracts.quantities import TIME, Quantity
+from netboxes.link_layer.link_layer import LinkLayer
 from netboxes.queueing.queue import CLASSES
 from netboxes.stages.stage import StationStages
 from netboxes.technology import StationParameters, Technology, classes_of_queues
@@ -23,6 +24,10 @@ from testbed.description.traffic_class import unknown_classes
 
 #: Of a series over time so many points are written out.
 _MOST_POINTS = 4
+
+
+#: Who has live parameters.
+_Model = type[Technology] | type[StationParameters] | type[LinkLayer]
 
 
 class BadChange(WrongInput):
@@ -151,9 +156,16 @@ def _in_brackets(items: Sequence[str]) -> str:
     return f"[{', '.join([*items[:_MOST_POINTS], *(['…'] if len(items) > _MOST_POINTS else [])])}]"
 
 
-def _models(technology: type[Technology], parameter: str) -> Sequence[type[Technology] | type[StationParameters]]:
+def _models(technology: type[Technology], parameter: str) -> Sequence[_Model]:
     """Whose parameter it can be: "station.parameter" is one of a station."""
-    return station_models(technology) if "." in parameter else [technology]
+    if "." in parameter:
+        return station_models(technology)
+    return [LinkLayer] if is_of_link_layer(technology, parameter) else [technology]
+
+
+def is_of_link_layer(technology: type[Technology], parameter: str) -> bool:
+    """Whether it is a parameter of the link layer above a netbox of this technology."""
+    return parameter in LinkLayer.LIVE and parameter not in technology.LIVE
 
 
 def station_models(technology: type[Technology]) -> list[type[StationParameters]]:
@@ -161,7 +173,7 @@ def station_models(technology: type[Technology]) -> list[type[StationParameters]
     return [*classes_in(technology.model_fields["stations"].annotation, StationParameters), StationStages]
 
 
-def _those_that_can(models: Sequence[type[Technology] | type[StationParameters]], own: str) -> str:
+def _those_that_can(models: Sequence[_Model], own: str) -> str:
     live = sorted({name for model in models for name in model.LIVE})
     near = nearest(own, live)
     return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "it has none that can"

@@ -16,7 +16,7 @@ from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 from contracts.quantities import RATE
 from netboxes.technology import Technology, technology_of
 from testbed.description.input_errors import nearest
-from testbed.description.live import read_value, shown
+from testbed.description.live import is_of_link_layer, read_value, shown
 from testbed.description.managed_link import ManagedRate
 from testbed.description.wire_ends import ends_of
 
@@ -38,6 +38,7 @@ class NetboxTarget:
     values: Mapping[str, Any]
     #: The traffic classes that it declares, in their order.
     classes: tuple[str, ...] = ()
+    has_link_layer: bool = False
 
     @property
     def technology(self) -> type[Technology]:
@@ -45,6 +46,8 @@ class NetboxTarget:
 
     def live(self, name: str, parameter: str, yaml_value: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
         """The change that sets a live parameter to `yaml_value`, as in YAML; `name` is the netbox's. Raises ValueError."""
+        if is_of_link_layer(self.technology, parameter) and not self.has_link_layer:
+            raise ValueError(f"{parameter}: {name} has no link layer that could have them; say link_layer in its file")
         value = read_value(self.technology, parameter, yaml_value, context, self.classes)
         try:
             self.technology.check_live(self.values, parameter, value)
@@ -205,6 +208,7 @@ def _netbox(node: NodePlan) -> NetboxTarget:
         tuple(interface.name for interface in node.interfaces),
         netbox["parameters"],
         tuple(named["name"] for named in netbox["classes"]),
+        "link_layer" in netbox,
     )
 
 

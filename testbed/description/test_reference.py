@@ -60,4 +60,4 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 17
+    assert len(EXAMPLES) == 18

@@ -31,6 +31,7 @@ from contracts.command_line import CommandLine
 from contracts.errors import AtPlaces, listed
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
+from netboxes.link_layer.link_layer import LinkLayer
 from netboxes.stages.stage import NETBOX, Stages
 from netboxes.technology import Technology, classes_of_queues, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
@@ -146,7 +147,8 @@ class Netbox(ContainerSection):
     PORT: ClassVar = "station"
     PASSES: ClassVar = "frames"
     OWN_KEYS: ClassVar = (
-        *("host", "limits", "technology", "stations", "classes", "stages", "telemetry", "realtime", "io", "cores", "share"),
+        *("host", "limits", "technology", "stations", "classes", "stages", "link_layer", "telemetry", "realtime", "io", "cores"),
+        "share",
     )
 
     technology: Annotated[str, AfterValidator(_check_technology)] = Field(description="What kind of segment it is.")
@@ -156,6 +158,11 @@ class Netbox(ContainerSection):
         {},
         description="By station: [stages](#stages) between its port and the segment, in the order in which packets from its node "
         "pass them.",
+    )
+    link_layer: LinkLayer | None = Field(
+        None,
+        description="Between the ports and the segment: its [services](../netboxes/link_layer/README.md) recover the frames that "
+        "the technology loses.",
     )
     telemetry: bool = Field(
         False,
@@ -200,6 +207,8 @@ class Netbox(ContainerSection):
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         for station in self.stages.keys() - self.stations.keys():
             yield ("stages", station), f'there is no station "{station}"; {nearest(station, self.stations)}'
+        if self.link_layer is not None:
+            yield from ((("link_layer", *place), why) for place, why in self._wrong_link_layer(self.link_layer))
         if not self.parameters.TELLS_LINKS:
             able = listed([name for name, kind in technologies().items() if kind.TELLS_LINKS])
             why = f"a netbox of {self.technology} has no rates of links to tell, {able} have"
@@ -210,6 +219,16 @@ class Netbox(ContainerSection):
                     yield ("stages", station, index, "rate"), f"{why}; say a rate"
         if self.share is not None and self.cores > 1:
             yield ("cores",), f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"
+
+    def _wrong_link_layer(self, layer: LinkLayer) -> Iterator[tuple[Location, str]]:
+        if self.parameters.TELLS_SERVICES:
+            yield (), f"{self.technology} has a link layer of its own; say its services without link_layer"
+        if self.parameters.TYPICAL is None or len(self.stations) < 2:
+            yield (), "it is between stations, and these are ends of the network; leave link_layer out"
+        if layer.base is not None and layer.base not in self.stations:
+            yield ("base",), f'there is no station "{layer.base}"; {nearest(layer.base, self.stations)}'
+        yield from unknown_classes(layer.classes_used(), [*self.classes]).items()
+        yield from layer.unfit_classes({name: match.rule() for name, match in self.classes.items()}).items()
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         return dict.fromkeys(self.stations, ())

@@ -42,7 +42,7 @@ def _topology() -> type[BaseModel]:
             parameters,
             {"technology": (_only(name), ...), "stations": _with_bare_names(parameters.model_fields["stations"])},
             Netbox,
-            ("classes", "stages", "telemetry", "realtime"),
+            ("classes", "stages", "link_layer", "telemetry", "realtime"),
         )
         for name, parameters in technologies().items()
     ]

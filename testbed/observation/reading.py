@@ -125,7 +125,8 @@ class LabReader:
         return self._asked(netbox, Control.counters)
 
     def _services(self, node: NodePlan) -> Services:
-        if not technology_of(netbox_configuration(node)["technology"]).TELLS_SERVICES:
+        configuration = netbox_configuration(node)
+        if "link_layer" not in configuration and not technology_of(configuration["technology"]).TELLS_SERVICES:
             return {}
         statistics = self._asked(node.name, Control.statistics)
         return {} if statistics is None else services(statistics["segment"])

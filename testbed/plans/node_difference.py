@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, TypeVar
 from contracts.changes import ParameterChange
 from contracts.netbox_configuration import CONFIGURATION_FILE
 from contracts.plan import InterfacePlan, NodePlan, Plan
+from netboxes.link_layer.link_layer import LinkLayer
 from netboxes.technology import Technology, technology_of
 from testbed.description.live import station_models, written
 from testbed.description.topology import Topology
@@ -205,6 +206,8 @@ def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
             yield from _parameters(netbox, technology_of(was["technology"]), was[key], becomes[key])
         elif key == "stages":
             yield from _stages(netbox, becomes, old or {}, new or {})
+        elif key == "link_layer" and old and new:
+            yield from _link_layer(netbox, technology_of(becomes["technology"]), old, new)
         elif key != "parameters":
             yield from _any(key, old, new)
 
@@ -219,6 +222,16 @@ def _stages(
             kinds = [", ".join(stage["stage"] for stage in stages) or "none" for stages in (old, new)]
             words = f"{station}.stages {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else f"{station}.stages are others"
             yield Finding("live", words, ParameterChange(netbox, f"{station}.stages", new, kinds[1]))
+
+
+def _link_layer(
+    netbox: str, technology: type[Technology], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Finding]:
+    for key, old, new in changed(before, after):
+        if key in LinkLayer.LIVE:
+            yield Finding("live", f"{key} are others", ParameterChange(netbox, key, new, written(technology, key, new)))
+        else:
+            yield from _any(f"link_layer {key}", old, new)
 
 
 def _stations(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iterator[Finding]:

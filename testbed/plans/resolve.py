@@ -235,7 +235,7 @@ class _Resolver:
             "stations": [{"name": station, "port": port} for station, port in ports.items()],
             "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
             "parameters": netbox.parameters.values(netbox.classes),
-            "live": live_limits(type(netbox.parameters)),
+            "live": live_limits(type(netbox.parameters), has_link_layer=netbox.link_layer is not None),
             "realtime": realtime,
             "control": f"{NODE_FOLDER}/control.sock",
             "records": f"{NODE_FOLDER}/{RECORDS_FILE}",
@@ -244,6 +244,8 @@ class _Resolver:
         }
         if stages := _in_base_units(netbox.stages):
             configuration["stages"] = stages
+        if netbox.link_layer is not None:
+            configuration["link_layer"] = netbox.link_layer.model_dump(mode="json")
         if netbox.telemetry:
             configuration["telemetry"] = True
         return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

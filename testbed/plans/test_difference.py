@@ -58,6 +58,9 @@ def edited(edit: Edit, folder: Path, network: dict[str, Any] = NETWORK) -> Diffe
     return difference([before], planned(changed, folder, running=before))
 
 
+LAYER: dict[str, Any] = {"rate": "2 Mbit/s", "delay": "12 ms", "services": []}
+
+
 def actions(changes: Difference) -> dict[str, str]:
     """Those that are anything but unchanged, of nodes and wires."""
     return {part.name: part.action for part in changes.parts() if part.action != "unchanged"}
@@ -88,6 +91,7 @@ def _line(network: dict[str, Any]) -> dict[str, Any]:
         (lambda n: _line(n).update(delay="20 ms", rate="1 Mbit/s"), "line", "changed", "delay 10 ms → 20 ms"),
         (lambda n: _line(n)["stations"]["near"].update(delay="5 ms"), "line", "changed", "near.delay none → 5 ms"),
         (lambda n: _line(n).update(stages={"near": [PINK]}), "line", "changed", "near.stages none → pink"),
+        (lambda n: _line(n).update(link_layer=LAYER), "line", "restarted", "link_layer is another"),
         (lambda n: _cell(n).update(standard="802.11g"), "cell", "restarted", "standard 802.11a → 802.11g"),
         (lambda n: _cell(n).update(classes={"voice": {"dscp": "ef"}}), "cell", "restarted", "classes is another"),
         (lambda n: _line(n).update(realtime={"limit": "2 ms"}), "line", "restarted", "realtime limit_us 1000.0 → 2000.0"),
@@ -125,6 +129,16 @@ def test_live_parameters_are_set_only_while_the_netbox_runs_on(tmp_path: Path) -
     (cell,) = both.nodes_to_be("restarted")
     assert cell.parameters == ()
     assert "distance 80 m → 120 m" in cell.reasons
+
+
+def test_services_of_a_link_layer_are_set_live_and_its_rate_is_not(tmp_path: Path) -> None:
+    network = {**NETWORK, "netboxes": {**NETWORK["netboxes"], "line": {**_line(NETWORK), "link_layer": LAYER}}}
+    services = [{"class": "default", "scheme": "rlp"}]
+    (line,) = edited(lambda n: _line(n)["link_layer"].update(services=services), tmp_path, network).nodes_to_be("changed")
+    assert [(change.parameter, change.value[0]["scheme"]) for change in line.parameters] == [("services", "rlp")]
+    slower = edited(lambda n: _line(n)["link_layer"].update(rate="1 Mbit/s"), tmp_path, network)
+    assert actions(slower) == {"line": "restarted"}
+    assert "link_layer rate 2000000.0 → 1000000.0" in reasons(slower, "line")
 
 
 def test_a_parameter_of_the_netbox_that_a_station_says_itself_is_not_set_live_for_all(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ class VirtualNetwork:
             "classes": told["classes"],
             "parameters": told["parameters"],
             "stages": told.get("stages"),
+            "link_layer": told.get("link_layer"),
             "telemetry": told.get("telemetry"),
             "live": told["live"],
             "realtime": told["realtime"],

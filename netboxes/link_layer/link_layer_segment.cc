@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "link_layer_segment.h"
+
+#include "../multiservice/layer_json.h"
+
+#include <algorithm>
+
+namespace netboxit::link_layer
+{
+
+using multiservice::Accounting;
+using multiservice::LayerJson;
+
+LinkLayerSegment::LinkLayerSegment(const SegmentSetup& setup, SegmentMaker makeTechnology, const Json& settings)
+    : m_names(setup.stations), m_classes(setup.classes), m_said(settings),
+      m_ofClasses(multiservice::ServicesOfClasses(m_said.at("services"), m_classes)),
+      m_accounting(Accounting::Kind::Real, m_said.at("frame")), m_underWay(setup),
+      m_pool([this](std::uint64_t item, bool isDelivered, multiservice::Drop reason) { m_underWay.Settled(item, isDelivered, reason); }),
+      m_frames(setup,
+               [this](const LayerFrames::Carried& carried, bool hasArrived)
+               { EndOf(carried.to, carried.from).Take(carried.frame, hasArrived); }),
+      m_technology(makeTechnology(
+          {setup.stations, setup.classes, setup.parameters, m_frames, m_frames, setup.announcements}))
+{
+    if (m_technology->IsEnd() || m_names.size() < 2)
+    {
+        throw OutOfRange("a link layer is between stations, and this netbox has only ends of the network");
+    }
+    for (std::size_t station = 0; station < m_names.size(); ++station)
+    {
+        m_transmitters.push_back(std::make_unique<Transmitter>(m_timebase, m_said.at("rate")));
+    }
+    try
+    {
+        PairOf(0, 1); // at once: settings that are not permitted are refused before frames come
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw OutOfRange(error.what());
+    }
+}
+
+LinkLayerSegment::~LinkLayerSegment()
+{
+    m_underWay.End();
+}
+
+void LinkLayerSegment::Transmit(StationId from, Destination to, const Frame& frame)
+{
+    constexpr std::size_t BOTH = 2;
+    // The one other station of two is the peer of all frames.
+    const auto peer = m_names.size() == BOTH ? std::optional<StationId>(1 - from) : to.station;
+    if (!peer)
+    {
+        m_technology->Transmit(from, to, frame);
+        return;
+    }
+    PairOf(from, *peer);
+    EndOf(from, *peer).Send(m_ofClasses[frame.trafficClass], frame);
+}
+
+LinkLayerSegment::Pair& LinkLayerSegment::PairOf(StationId one, StationId other)
+{
+    const Stations stations = std::minmax(one, other);
+    auto found = m_pairs.find(stations);
+    if (found == m_pairs.end())
+    {
+        found = m_pairs.emplace(stations, MakePair(stations.first, stations.second)).first;
+    }
+    return found->second;
+}
+
+LinkLayerSegment::Pair LinkLayerSegment::MakePair(StationId first, StationId second)
+{
+    const LayerParts parts{m_timebase, m_pool, m_underWay, m_accounting, m_frames, *m_technology};
+    Pair pair{std::make_unique<LayerEnd>(parts, first, second, *m_transmitters[first]),
+              std::make_unique<LayerEnd>(parts, second, first, *m_transmitters[second])};
+    const auto settings = LayerJson(m_said, m_said.at("services"));
+    const LinkFacts facts{.rate = m_said.at("rate"),
+                          .delay = std::llround(m_said.at("delay").get<double>() * 1e9),
+                          .framePayload = m_said.at("frame")};
+    // The first of the file of two that are both no base.
+    const bool isSecondBase = m_names[second] == m_said.at("base");
+    pair.first->Open(settings, facts, isSecondBase ? LinkEnd::Mobile : LinkEnd::Base, *pair.second);
+    pair.second->Open(settings, facts, isSecondBase ? LinkEnd::Base : LinkEnd::Mobile, *pair.first);
+    return pair;
+}
+
+LayerEnd& LinkLayerSegment::EndOf(StationId station, StationId peer)
+{
+    return m_pairs.at(std::minmax(station, peer)).Of(station < peer);
+}
+
+void LinkLayerSegment::Set(std::string_view parameter, const Json& value)
+{
+    if (parameter == "services")
+    {
+        SetServices(value);
+    }
+    else
+    {
+        m_technology->Set(parameter, value);
+    }
+}
+
+void LinkLayerSegment::SetServices(const Json& services)
+{
+    auto ofClasses = multiservice::ServicesOfClasses(services, m_classes);
+    const auto settings = LayerJson(m_said, services);
+    try
+    {
+        // A change that one pair refuses all do, and the first one does before anything changes.
+        for (auto& [stations, pair] : m_pairs)
+        {
+            MultiServiceLink::ChangeSchemes(pair.first->Layer(), settings, pair.second->Layer(), settings);
+        }
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw OutOfRange(error.what());
+    }
+    m_said["services"] = services;
+    m_ofClasses = std::move(ofClasses);
+}
+
+Json LinkLayerSegment::Read() const
+{
+    auto read = m_technology->Read();
+    for (StationId station = 0; station < m_names.size(); ++station)
+    {
+        auto& own = read["stations"][m_names[station]];
+        own["services"] = ReadServices(station);
+        own["link_layer"] = ReadFrames(station);
+    }
+    return read;
+}
+
+Json LinkLayerSegment::ReadServices(StationId station) const
+{
+    auto read = Json::object();
+    const auto names = multiservice::NamesOfServices(m_said.at("services"));
+    for (const auto& [stations, pair] : m_pairs)
+    {
+        const auto [first, second] = stations;
+        if (station != first && station != second)
+        {
+            continue;
+        }
+        const auto& peer = m_names[station == first ? second : first];
+        const auto services = pair.Of(station == first).Layer().Read(&pair.Of(station != first).Layer());
+        for (std::size_t service = 0; service < names.size(); ++service)
+        {
+            read[m_names.size() == 2 ? names[service] : names[service] + " to " + peer] = services.at(service);
+        }
+    }
+    return read;
+}
+
+Json LinkLayerSegment::ReadFrames(StationId station) const
+{
+    std::uint64_t frames = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t waiting = 0;
+    for (const auto& [stations, pair] : m_pairs)
+    {
+        if (station == stations.first || station == stations.second)
+        {
+            auto& end = pair.Of(station == stations.first);
+            frames += end.FramesSent();
+            bytes += end.BytesSent();
+            waiting += end.Layer().QueuedBytes();
+        }
+    }
+    return {{"frames_sent", frames}, {"sent_bytes", bytes}, {"waiting_bytes", waiting}, {"frames_lost", m_frames.LossesOf(station).ReadOccurred()}};
+}
+
+void LinkLayerSegment::Prepare()
+{
+    m_technology->Prepare();
+}
+
+void LinkLayerSegment::Begin()
+{
+    m_technology->Begin();
+}
+
+void LinkLayerSegment::Reset()
+{
+    m_technology->Reset();
+    m_frames.ResetStatistics();
+    for (auto& [stations, pair] : m_pairs)
+    {
+        pair.first->ResetStatistics();
+        pair.second->ResetStatistics();
+    }
+}
+
+std::int64_t LinkLayerSegment::Lead() const
+{
+    return m_technology->Lead();
+}
+
+bool LinkLayerSegment::ProxiesNeighbours() const
+{
+    return m_technology->ProxiesNeighbours();
+}
+
+bool LinkLayerSegment::Connects(StationId from, StationId to) const
+{
+    return m_technology->Connects(from, to);
+}
+
+std::vector<Unlinked> LinkLayerSegment::WithoutLink() const
+{
+    return m_technology->WithoutLink();
+}
+
+std::optional<LinkState> LinkLayerSegment::StateOf(StationId station) const
+{
+    return m_technology->StateOf(station);
+}
+
+bool LinkLayerSegment::Ready() const
+{
+    return m_technology->Ready();
+}
+
+} // namespace netboxit::link_layer
