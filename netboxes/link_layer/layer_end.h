@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../multiservice/accounting.h"
-#include "../multiservice/multi_service_link.h"
-#include "../multiservice/packets_under_way.h"
+#include "accounting.h"
+#include "multi_service_link.h"
+#include "packets_under_way.h"
 
 #include "layer_frames.h"
 #include "transmitter.h"

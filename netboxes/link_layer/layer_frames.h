@@ -2,8 +2,8 @@
 #pragma once
 
 #include "../engine/loss_counts.h"
-#include "../multiservice/air_frame.h"
-#include "../multiservice/frame_codec.h"
+#include "air_frame.h"
+#include "frame_codec.h"
 
 #include <deque>
 #include <functional>

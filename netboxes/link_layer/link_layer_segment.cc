@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "link_layer_segment.h"
 
-#include "../multiservice/layer_json.h"
+#include "layer_json.h"
 
 #include <algorithm>
 
@@ -11,8 +11,26 @@ namespace netboxit::link_layer
 using multiservice::Accounting;
 using multiservice::LayerJson;
 
+namespace
+{
+
+/// Below which a fragment has no room for a part of a packet beside its header, bytes.
+constexpr std::uint32_t SHORTEST_FRAME = 16;
+
+/// Of settings that parameters in a file never are. Throws OutOfRange.
+const Json& Checked(const Json& settings)
+{
+    if (settings.at("frame") < SHORTEST_FRAME || settings.at("rate") <= 0 || settings.at("delay") < 0)
+    {
+        throw OutOfRange("link_layer: a frame has 16 bytes or more, a rate is above 0, and a delay is not below 0");
+    }
+    return settings;
+}
+
+} // namespace
+
 LinkLayerSegment::LinkLayerSegment(const SegmentSetup& setup, SegmentMaker makeTechnology, const Json& settings)
-    : m_names(setup.stations), m_classes(setup.classes), m_said(settings),
+    : m_names(setup.stations), m_classes(setup.classes), m_said(Checked(settings)),
       m_ofClasses(multiservice::ServicesOfClasses(m_said.at("services"), m_classes)),
       m_accounting(Accounting::Kind::Real, m_said.at("frame")), m_underWay(setup),
       m_pool([this](std::uint64_t item, bool isDelivered, multiservice::Drop reason) { m_underWay.Settled(item, isDelivered, reason); }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../multiservice/simulator_timebase.h"
+#include "simulator_timebase.h"
 
 #include "layer_end.h"
 

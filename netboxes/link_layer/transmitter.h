@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../multiservice/timer.h"
+#include "timer.h"
 
 #include <cmath>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "../queueing/chance.h"
 
-#include "frame_codec.h"
+#include "../link_layer/frame_codec.h"
 
 namespace netboxit::multiservice
 {

@@ -4,9 +4,9 @@
 #include "../errors/errors.h"
 #include "../queueing/queue.h"
 
-#include "accounting.h"
-#include "multi_service_link.h"
-#include "packets_under_way.h"
+#include "../link_layer/accounting.h"
+#include "../link_layer/multi_service_link.h"
+#include "../link_layer/packets_under_way.h"
 
 #include <deque>
 

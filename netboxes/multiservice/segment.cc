@@ -2,8 +2,8 @@
 #include "../engine/station_parameter.h"
 
 #include "air_end.h"
-#include "layer_json.h"
-#include "simulator_timebase.h"
+#include "../link_layer/layer_json.h"
+#include "../link_layer/simulator_timebase.h"
 
 #include <cmath>
 

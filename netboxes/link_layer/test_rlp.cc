@@ -16,7 +16,7 @@ using namespace netboxit::multiservice::testing;
 namespace
 {
 
-/// Of profiles.py, for Cellular with one attempt; packets come as conferencing sends them (T5.1).
+/// Of ../multiservice/profiles.py, for Cellular with one attempt; packets come as conferencing sends them (T5.1).
 const Json ONCE = RlpOf("rlp", 1, 0.662, 0.5);
 constexpr std::int64_t INTERVAL = 41'666'667;
 constexpr std::uint32_t PACKET = 50;

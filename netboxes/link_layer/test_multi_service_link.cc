@@ -17,7 +17,7 @@ using namespace netboxit::multiservice::testing;
 namespace
 {
 
-/// Of profiles.py.
+/// Of ../multiservice/profiles.py.
 const Json SR_M2 = Arq("sr-m2", 1.112, 0.031625);
 const Json RLP_OOS = RlpOf("rlp-oos", 1, 2.116, 0.5);
 

@@ -14,7 +14,7 @@ namespace
 constexpr const char* DEFAULT_CLASS = "default";
 /// Of every frame: its service (Xylomenos 1999, 6.2).
 constexpr unsigned COMMON_HEADER = 1;
-/// Frames that may wait where nobody said how many: the default of ../link_layer/service.py.
+/// Frames that may wait where nobody said how many: the default of service.py.
 constexpr unsigned QUEUE = 50;
 
 std::string ClassOf(const Json& service)

@@ -75,7 +75,7 @@ std::vector<std::uint64_t> UpTo(std::uint64_t last)
     return items;
 }
 
-/// Of profiles.py and link.py, for PCS.
+/// Of ../multiservice/profiles.py, for PCS.
 Json Pcs(const char* scheme, unsigned window = 127)
 {
     return Arq(scheme, 1.112, 0.031625, window);
