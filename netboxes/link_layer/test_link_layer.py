@@ -182,6 +182,23 @@ def test_services_change_with_their_frames_under_way(before: str, after: str) ->
     assert service(ran, "a", "data")["scheme"] == after
 
 
+def test_services_go_and_come_while_frames_of_theirs_wait() -> None:
+    """At the pace of the layer half of the packets wait when the services change."""
+    two = [{"class": "voice", "scheme": "rlp", "queue": 500}, {"class": "data", "scheme": "sr-m2", "queue": 500}]
+    layer = {"rate": "1 Mbit/s", "delay": "12 ms", "services": two}
+    changes: list[Change] = [
+        (1.5, "services", LinkLayer.model_validate({**layer, "services": []}).model_dump(mode="json")["services"]),
+        (2.0, "services", LinkLayer.model_validate(layer).model_dump(mode="json")["services"]),
+    ]
+    sent = [*packets(100, 1e-3), *packets(100, 1e-3, dscp=VOICE)]
+    ran = over("link", LINK, {"a": sent}, layer, events=changes)
+    delivered, lost = ran.statistics["frames"]["delivered"], sum(ran.statistics["frames"]["lost"].values())
+    assert (delivered + lost, lost) == (200, ran.statistics["frames"]["lost"]["queue_full"])
+    assert {*numbers(ran, "b"), *numbers(ran, "b", VOICE)} <= set(range(100))
+    assert len(set(numbers(ran, "b"))) == len(numbers(ran, "b"))
+    assert {service(ran, "a", name)["scheme"] for name in ("data", "voice")} == {"sr-m2", "rlp"}
+
+
 def test_a_service_for_a_class_that_is_not_declared_is_refused_by_the_netbox_too() -> None:
     layer = {**LAYER, "services": [{"class": "video"}]}
     with pytest.raises(EmulationFailed) as refused:
