@@ -386,7 +386,8 @@ void Bbr::CwndEvent(State state, ns3::TcpSocketState::TcpCAEvent_t event)
     {
         SetPacingRate(state, 1);
     }
-    else if (m_mode == Mode::ProbeRoundTrip && m_isProbeRoundOver)
+    // After a timeout the window is a segment until something is acknowledged, which then ends the probe.
+    else if (m_mode == Mode::ProbeRoundTrip && m_isProbeRoundOver && state->m_congState != ns3::TcpSocketState::CA_LOSS)
     {
         EndProbeIfDone(state);
     }

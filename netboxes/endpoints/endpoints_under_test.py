@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from netboxes.engine.virtual import (
     BROADCAST,
+    Change,
     Emulation,
     Netbox,
     TimedFrame,
@@ -162,11 +164,13 @@ def pair(
     delay_s: float = 0.02,
     queue: float = 50_000,
     loss: float = 0.0,
+    events: Sequence[Change] = (),
 ) -> dict[str, Any]:
-    """Two hosts, joined by a link: what both have counted and announced; `pair.pcapng` has what passed the left one."""
+    """Two hosts, joined by a link, whose `events` these are: what both have counted and announced; `pair.pcapng` has what
+    passed the left one."""
     line = {"rate": f"{rate:.0f} bit/s", "delay": f"{delay_s} s", "queue": {"bytes": f"{queue:.0f} B"}, "loss": loss}
     model = technologies()["link"].model_validate({"stations": {"x": {}, "y": {}}, **line})
-    boxes = {"link": Netbox("link", ("x", "y"), model.model_dump(mode="json"))}
+    boxes = {"link": Netbox("link", ("x", "y"), model.model_dump(mode="json"), events=events)}
     for name, number, flows in (("left", HOST, left), ("right", PEER, right)):
         own = interface(number, f"10.0.0.{number}/24", f"fd00::{number}/64")
         parameters = {"hosts": {name: {"interfaces": {"eth": own}}}, "flows": [{"host": name, **end} for end in flows]}

@@ -55,3 +55,15 @@ def test_bbr_sends_at_the_rate_of_the_path_after_a_pause(tmp_path: Path) -> None
     took = [one["ended_s"] - one["asked_s"] for one in got[3:]]
     assert len(took) > 5
     assert np.mean(took) == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("begins_s", [10.3, 10.6, 10.65, 10.9])
+def test_a_timeout_while_bbr_probes_the_round_trip_ends_nothing(begins_s: float, tmp_path: Path) -> None:
+    """It probes for 0.2 s, 10 s after the smallest round trip (draft-cardwell-iccrg-bbr-congestion-control-02, 4.3.4), and the
+    line loses all: a timeout, then the transfer goes on (RFC 6298, 5.5)."""
+    events = [(begins_s, "up", False), (begins_s + 1.0, "up", True)]
+    sends = bulk("sender", until_s=14.0, tcp={"variant": "bbr"})
+    told = pair(tmp_path, [sends], [bulk("receiver")], delay_s=DELAY_S, duration_s=15.0, events=events)
+    (sender,) = told["left"]["flows"]
+    # All of the time but that of the outage and of the timeouts that it left behind.
+    assert sender["acknowledged"] > 0.7 * 10e6 / 8 * 12
