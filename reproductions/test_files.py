@@ -14,8 +14,10 @@ from reproductions.services.conferences import LEVELS
 from reproductions.services.files import FILES_OVER_ONE, FILES_OVER_TWO
 from results.intervals import Interval
 
+Told = dict[tuple[str, str], tuple[float, ...]]
+
 #: kbit/s at each level, of whole files in an independent simulation of the source's links, schemes and TCP, by link and scheme.
-ONE_LINK = {
+ONE_LINK: Told = {
     ("pcs", "none"): (49.48, 48.28, 43.73, 34.24),
     ("pcs", "sr-m2"): (60.92, 59.85, 56.55, 50.59),
     ("pcs", "rlp"): (61.14, 60.13, 56.37, 49.56),
@@ -26,7 +28,7 @@ ONE_LINK = {
     ("wlan", "rlp"): (1952.30, 1918.19, 1863.21, 1769.29),
     ("wlan", "snoop"): (1945.94, 1888.32, 1757.32, 1409.01),
 }
-TWO_LINKS = {
+TWO_LINKS: Told = {
     ("pcs", "none"): (28.60, 23.48, 15.29, 7.05),
     ("pcs", "sr-m2"): (57.70, 55.38, 49.04, 39.74),
     ("pcs", "rlp"): (57.84, 55.36, 47.60, 37.04),
@@ -36,7 +38,6 @@ TWO_LINKS = {
     ("wlan", "rlp"): (1262.70, 1239.97, 1183.73, 1060.98),
     ("wlan", "snoop"): (662.86, 411.67, 206.98, 83.48),
 }
-Told = dict[tuple[str, str], tuple[float, ...]]
 
 
 class Simulated(Cells):

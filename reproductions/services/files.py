@@ -19,6 +19,19 @@ _KBPS = Unit(" kbit/s", digits=1)
 _WORDS = {"none": "Default", "go-back-n": "GBN", "sr-m2": "SR/M2", "rlp": "RLP", "snoop": "Snoop"}
 #: How far a gain may be from the source's, in proportion: a range of gains is read from plots.
 _GAIN = 0.25
+_FEW_FADES = (
+    "fades come some 12 times in 120 s, at random, so that a few runs say little: the interval of the gain holds the source's. "
+    "Longer transfers (4 MB at level 1, in `test_tcp.py`) are with SR/M2 and Default within 10 % of an independent simulation, "
+    "whose gain is 23 %"
+)
+_LEAST_ERRORS = (
+    "an independent simulation of the source's links and TCP, with its whole files, has a gain of "
+    "28 % as well. Why the source has less we do not know"
+)
+_LEAST_ERRORS_TWICE = (
+    "Default has about a tenth less than in an independent simulation of the source's links and TCP (424 kbit/s), SR/M2 and RLP "
+    "have as much as there. That simulation's gain is 198 %. Why Default has less here we do not know"
+)
 
 
 @dataclass(frozen=True)
@@ -41,30 +54,30 @@ class _Plot:
         what = self._what(f"gain by {_WORDS[scheme]}, level {level}")
         return near(what, published, ours, Within(share=_GAIN), Unit(" %", 100.0, 0), reason)
 
-    def order(self, level: int, *schemes: str, reason: str = "") -> Comparison:
+    def order(self, level: int, *schemes: str) -> Comparison:
         """From the fastest."""
         ours = [(_WORDS[scheme], self.cells.mean(_GOODPUT, **self.at(scheme, level))) for scheme in schemes]
         words = " above ".join(_WORDS[scheme] for scheme in schemes)
-        return falls(self._what(f"level {level}, {words}"), "in this order", ours, _KBPS, reason)
+        return falls(self._what(f"level {level}, {words}"), "in this order", ours, _KBPS)
 
-    def same(self, scheme: str, other: str, level: int, share: float, reason: str = "") -> Comparison:
+    def same(self, scheme: str, other: str, level: int, share: float) -> Comparison:
         """As fast as the other."""
         ours = self.cells.change(_GOODPUT, self.at(scheme, level), self.at(other, level))
         what = self._what(f"{_WORDS[scheme]} against {_WORDS[other]}, level {level}")
-        return between(what, "nearly equal", ours, (-share, share), PERCENT, reason)
+        return between(what, "nearly equal", ours, (-share, share), PERCENT)
 
 
 def _one_link(cells: Cells) -> Iterator[Comparison]:
     pcs, wlan = _Plot(cells, "F4.5", "pcs", "LAN1"), _Plot(cells, "F4.8", "wlan", "LAN1")
-    yield pcs.gain("sr-m2", 1, 0.22)
-    yield pcs.gain("sr-m2", 4, 0.44)
+    yield pcs.gain("sr-m2", 1, 0.22, _FEW_FADES)
+    yield pcs.gain("sr-m2", 4, 0.44, _FEW_FADES)
     for level in LEVELS:
         yield pcs.order(level, "sr-m2", "snoop")
         yield pcs.order(level, "rlp", "snoop")
     yield pcs.same("rlp", "sr-m2", 1, 0.05)
     yield pcs.order(4, "sr-m2", "rlp")
     for scheme in ("sr-m2", "rlp"):
-        yield wlan.gain(scheme, 1, 0.15)
+        yield wlan.gain(scheme, 1, 0.15, _LEAST_ERRORS)
         yield wlan.gain(scheme, 4, 9.7)
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
@@ -84,7 +97,7 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
         yield pcs.order(level, "sr-m2", "snoop", "none")
     yield pcs.order(4, "sr-m2", "rlp")
     for scheme in ("sr-m2", "rlp"):
-        yield wlan.gain(scheme, 1, 1.7)
+        yield wlan.gain(scheme, 1, 1.7, _LEAST_ERRORS_TWICE)
         yield wlan.gain(scheme, 4, 29.0)
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
