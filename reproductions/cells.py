@@ -49,6 +49,19 @@ class Cells:
         pairs = {repetition: ours[repetition] / theirs[repetition] - 1 for repetition in ours if theirs.get(repetition)}
         return _interval(pairs, ", ".join(measures), {**at, "against": dict(against)})
 
+    def change_of_means(self, measure: str, at: Mapping[str, Any], against: Mapping[str, Any]) -> Interval:
+        """Of the relative difference of two cells' means: a run that has next to nothing does not outweigh the others.
+
+        Its interval is that of a ratio estimator, by the pairs of runs that have the same seed (Cochran 1977, *Sampling
+        Techniques*, 6.4).
+        """
+        ours, theirs = self._by_repetition(measure, at), self._by_repetition(measure, against)
+        shared = [repetition for repetition in ours if repetition in theirs]
+        words = {**at, "against": dict(against)}
+        mean = _interval({one: theirs[one] for one in shared}, measure, words).mean
+        ratio = _interval({one: ours[one] for one in shared}, measure, words).mean / mean
+        return _interval({one: ratio - 1 + (ours[one] - ratio * theirs[one]) / mean for one in shared}, measure, words)
+
     def record(self) -> dict[str, list[dict[str, Any]]]:
         """All that was asked for, run by run: the raw record of the figures."""
         return {measure: table.to_dicts() for measure, table in self._values.items()}

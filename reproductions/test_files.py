@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,6 @@ from reproductions.cells import Cells
 from reproductions.comparison import Comparison
 from reproductions.services.conferences import LEVELS
 from reproductions.services.files import FILES_OVER_ONE, FILES_OVER_TWO
-from results.intervals import Interval
 
 Told = dict[tuple[str, str], tuple[float, ...]]
 
@@ -46,11 +45,8 @@ class Simulated(Cells):
     def __init__(self, told: Told) -> None:
         self._told = told
 
-    def _derived(self, measures: Sequence[str], of: Callable[..., float], at: Mapping[str, Any]) -> dict[int, float]:
-        return {0: of(self._told[at["link"], at["scheme"]][int(at["level"]) - 1])}
-
-    def mean(self, measure: str, **at: Any) -> Interval:
-        return self.derived([measure], lambda kbps: kbps, **at)
+    def _by_repetition(self, measure: str, at: Mapping[str, Any]) -> dict[int, float]:
+        return {0: self._told[at["link"], at["scheme"]][int(at["level"]) - 1]}
 
 
 def not_reproduced(compare: Callable[[Cells], Iterator[Comparison]], told: Told) -> set[str]:

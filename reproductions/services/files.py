@@ -20,18 +20,19 @@ _WORDS = {"none": "Default", "go-back-n": "GBN", "sr-m2": "SR/M2", "rlp": "RLP",
 #: How far a gain may be from the source's, in proportion: a range of gains is read from plots.
 _GAIN = 0.25
 _FEW_FADES = (
-    "fades come some 12 times in 120 s, at random, so that a few runs say little: the interval of the gain holds the source's. "
-    "Longer transfers (4 MB at level 1, in `test_tcp.py`) are with SR/M2 and Default within 10 % of an independent simulation, "
-    "whose gain is 23 %"
+    "fades come some 12 times in 120 s, and the start of a transfer counts for more than in the source's. Longer ones (4 MB at "
+    "level 1, in `test_tcp.py`) are with SR/M2 and Default within 10 % of an independent simulation, whose gain is 23 %"
 )
+_HALF = (
+    "it is half of the source's: Default is faster than in an independent simulation, by a fifth at this level and by 7 % at "
+    "level 1, whereas SR/M2, RLP and Snoop are within 3 % of it. Why we do not know"
+)
+_ALIKE = "both are as fast within what six runs of some 12 fades tell: their intervals overlap"
 _LEAST_ERRORS = (
-    "an independent simulation of the source's links and TCP, with its whole files, has a gain of "
-    "28 % as well. Why the source has less we do not know"
+    "an independent simulation of the source's links and TCP, with its whole files, has more than the source at the least "
+    "errors as well: 28 % over one link, 198 % over two. Why we do not know"
 )
-_MANY_FADES = (
-    "with fades on two links a few runs of 120 s say little: the interval of the gain holds the source's, and those of the "
-    "schemes that come in another order overlap. Longer runs have to tell"
-)
+_MANY_FADES = "fades of two links leave Default from 0.3 to 23 kbit/s of 64 in six runs, so that its mean is known to half of it"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class _Plot:
         return f"{self.figure}, {NAMES[self.link]}/{self.topology}: {words}"
 
     def gain(self, scheme: str, level: int, published: float, reason: str = "") -> Comparison:
-        ours = self.cells.change(_GOODPUT, self.at(scheme, level), self.at("none", level))
+        ours = self.cells.change_of_means(_GOODPUT, self.at(scheme, level), self.at("none", level))
         what = self._what(f"gain by {_WORDS[scheme]}, level {level}")
         return near(what, published, ours, Within(share=_GAIN), Unit(" %", 100.0, 0), reason)
 
@@ -70,12 +71,12 @@ class _Plot:
 def _one_link(cells: Cells) -> Iterator[Comparison]:
     pcs, wlan = _Plot(cells, "F4.5", "pcs", "LAN1"), _Plot(cells, "F4.8", "wlan", "LAN1")
     yield pcs.gain("sr-m2", 1, 0.22, _FEW_FADES)
-    yield pcs.gain("sr-m2", 4, 0.44, _FEW_FADES)
+    yield pcs.gain("sr-m2", 4, 0.44, _HALF)
     for level in LEVELS:
         yield pcs.order(level, "sr-m2", "snoop")
         yield pcs.order(level, "rlp", "snoop")
     yield pcs.same("rlp", "sr-m2", 1, 0.05)
-    yield pcs.order(4, "sr-m2", "rlp")
+    yield pcs.order(4, "sr-m2", "rlp", reason=_ALIKE)
     for scheme in ("sr-m2", "rlp"):
         yield wlan.gain(scheme, 1, 0.15, _LEAST_ERRORS)
         yield wlan.gain(scheme, 4, 9.7)
@@ -94,10 +95,10 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
     default = cells.derived([_GOODPUT], lambda kbps: kbps / 64, **pcs.at("none", 1))
     yield near("F4.6, PCS/WAN2: share of the bandwidth at level 1, Default", 0.5, default, Within(share=0.2), PERCENT)
     for level in LEVELS:
-        yield pcs.order(level, "sr-m2", "snoop", "none", reason=_MANY_FADES if level == 4 else "")
-    yield pcs.order(4, "sr-m2", "rlp", reason=_MANY_FADES)
+        yield pcs.order(level, "sr-m2", "snoop", "none")
+    yield pcs.order(4, "sr-m2", "rlp", reason=_ALIKE)
     for scheme in ("sr-m2", "rlp"):
-        yield wlan.gain(scheme, 1, 1.7)
+        yield wlan.gain(scheme, 1, 1.7, _LEAST_ERRORS)
         yield wlan.gain(scheme, 4, 29.0)
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
