@@ -11,12 +11,11 @@ from typing import Final
 from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
-from reproductions.queues.players import BACK_OFFS, CELLS, PLAYERS, Crowd
+from reproductions.queues.players import BACK_OFFS, CELLS, FAIR, PLAYERS, Crowd, fair
 from results.intervals import Interval
 
 _UES = (10, 20)
 _MIXED = 46
-_FAIR = (0.95, 1.0)
 #: What is known not to come out of 46 players, and why.
 _STAYS_FULL = (
     "our CoDel of 50 ms lets packets take 136 ms, the source's, by its 18 % and 100 ms, about 550 ms: as much as ours without an "
@@ -118,7 +117,7 @@ def _at_15(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
     for ues in _UES:
         for player, name in PLAYERS.items():
             what = f"F6.7: Jain's index of {ues} UEs at CQI 15, {name}"
-            yield between(what, "unfair", crowds["cqi-15", ues].fairness(player), (0.0, _FAIR[0]), _JAIN)
+            yield between(what, "unfair", crowds["cqi-15", ues].fairness(player), (0.0, FAIR[0]), _JAIN)
 
 
 def _at_8(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
@@ -132,7 +131,7 @@ def _at_8(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
         yield between(f"F6.9: delay of 10 UEs at CQI 8, {PLAYERS[player]} against CoDel", "equal", change, (-0.1, 0.1), PERCENT)
     change = crowds["cqi-8", 20].change("delay_ms_mean", "back-off-3")
     yield between("F6.9: delay of 20 UEs at CQI 8, 3 s against CoDel", "much lower", change, (-1.0, -0.1), PERCENT)
-    yield from _fair("F6.10", "cqi-8", crowds)
+    yield from fair("F6.10", "cqi-8", crowds)
 
 
 def _both(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
@@ -146,7 +145,7 @@ def _fast_line(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
         change = crowds["cqi-15", 20].goodput_change(player, crowds["cqi-8", 20])
         ratio = Interval(change.count, change.mean + 1, change.half_width)
         yield near(f"6.4: goodput of 20 UEs at CQI 15 by that at CQI 8, {name}", 2.0, ratio, Within(share=0.25), _TIMES)
-    yield from _fair("F6.15", "cqi-15-fast", crowds)
+    yield from fair("F6.15", "cqi-15-fast", crowds)
     for ues in _UES:
         for player, name in PLAYERS.items():
             change = crowds["cqi-15-fast", ues].goodput_change(player, crowds["cqi-15", ues])
@@ -156,13 +155,6 @@ def _fast_line(crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
             yield falls(f"F6.17: delay of {ues} UEs with 100 Mbit/s above that with 10, {name}", "above", delays, _MS)
     delays = [(f"{ues} UEs", crowds["cqi-15-fast", ues].delay("back-off-3")) for ues in _UES]
     yield falls("F6.18: delay with 100 Mbit/s and more UEs, 3 s", "falls", delays, _MS)
-
-
-def _fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
-    for ues in _UES:
-        for player, name in PLAYERS.items():
-            fairness = crowds[cell, ues].fairness(player)
-            yield between(f"{figure}: Jain's index of {ues} UEs at {CELLS[cell]}, {name}", "fair", fairness, _FAIR, _JAIN)
 
 
 def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
@@ -177,7 +169,7 @@ def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
         yield between(what, "similar, below", change, (-0.1, 0.0), PERCENT, _RUNS_EMPTY)
     for player, name in PLAYERS.items():
         reason = "" if player == "codel" else _FEW_SEGMENTS
-        yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN, reason)
+        yield between(f"F6.13: Jain's index, {name}", "fair", crowd.fairness(player), FAIR, _JAIN, reason)
     without = crowd.stalled("codel").mean
     for player in BACK_OFFS:
         what = f"6.2: how long a video stands still, {PLAYERS[player]}"

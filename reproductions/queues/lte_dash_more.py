@@ -11,11 +11,10 @@ from typing import Final
 from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, between, falls
-from reproductions.queues.players import BACK_OFFS, CELLS, PLAYERS, Crowd
+from reproductions.queues.players import BACK_OFFS, CELLS, FAIR, PLAYERS, Crowd, fair
 
 _UES = (30, 40, 50)
 _MIXED_UES = (42, 44, 48, 50)
-_FAIR = (0.95, 1.0)
 #: What the source calls equal.
 _EQUAL = (-0.1, 0.1)
 #: What is known not to come out, and why.
@@ -54,14 +53,14 @@ def _at_8(crowds: _Crowds) -> Iterator[Comparison]:
             change = crowds["cqi-8", ues].change("delay_ms_mean", player)
             what = f"F6.9: delay of {ues} UEs at CQI 8, {PLAYERS[player]} against CoDel"
             yield between(what, "equal", change, _EQUAL, PERCENT)
-    yield from _fair("F6.10", "cqi-8", crowds)
+    yield from fair("F6.10", "cqi-8", crowds)
     for player, name in PLAYERS.items():
         delays = [(CELLS[cell], crowds[cell, 50].delay(player)) for cell in ("cqi-8", "cqi-15")]
         yield falls(f"F6.14: delay of 50 UEs, CQI 15 below CQI 8, {name}", "below", delays, _MS)
 
 
 def _fast_line(crowds: _Crowds) -> Iterator[Comparison]:
-    yield from _fair("F6.15", "cqi-15-fast", crowds)
+    yield from fair("F6.15", "cqi-15-fast", crowds)
     for ues in _UES:
         for player, name in PLAYERS.items():
             change = crowds["cqi-15-fast", ues].goodput_change(player, crowds["cqi-15", ues])
@@ -69,13 +68,6 @@ def _fast_line(crowds: _Crowds) -> Iterator[Comparison]:
             yield between(what, "as with 10 Mbit/s", change, _EQUAL, PERCENT)
     delays = [(f"{ues} UEs", crowds["cqi-15-fast", ues].delay("back-off-3")) for ues in _UES]
     yield falls("F6.18: delay with 100 Mbit/s and 30 to 50 UEs, 3 s", "falls", delays, _MS)
-
-
-def _fair(figure: str, cell: str, crowds: _Crowds) -> Iterator[Comparison]:
-    for ues in _UES:
-        for player, name in PLAYERS.items():
-            fairness = crowds[cell, ues].fairness(player)
-            yield between(f"{figure}: Jain's index of {ues} UEs at {CELLS[cell]}, {name}", "fair", fairness, _FAIR, _JAIN)
 
 
 def _compared_mixed(cells: Cells) -> Iterator[Comparison]:
@@ -96,7 +88,7 @@ def _mixed(crowds: Mapping[int, Crowd]) -> Iterator[Comparison]:
             what = f"F6.12: goodput of {ues} UEs, {PLAYERS[player]} against CoDel"
             yield between(what, "similar, below", change, (-0.1, 0.0), PERCENT)
         for player, name in PLAYERS.items():
-            yield between(f"F6.13: Jain's index of {ues} UEs, {name}", "fair", crowd.fairness(player), _FAIR, _JAIN)
+            yield between(f"F6.13: Jain's index of {ues} UEs, {name}", "fair", crowd.fairness(player), FAIR, _JAIN)
 
 
 MORE_DASH = CampaignExperiment(

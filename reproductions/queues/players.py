@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reproductions.cells import Cells
+from reproductions.comparison import Comparison, Unit, between
 from reproductions.queues.over_flows import jain, mean
 from results.intervals import Interval
 
 #: How the source names them: behind CoDel in the eNodeB, or with a back-off at this much video in their buffers.
 PLAYERS = {"codel": "CoDel", "back-off-3": "3 s", "back-off-5": "5 s"}
 BACK_OFFS = ("back-off-3", "back-off-5")
+#: Jain's index of what the source calls fair: the line of its own section 5.4.
+FAIR = (0.95, 1.0)
 CELLS = {"cqi-15": "CQI 15", "cqi-8": "CQI 8", "cqi-15-fast": "CQI 15 and 100 Mbit/s"}
 
 
@@ -51,3 +54,12 @@ class Crowd:
 
     def _at(self, player: str) -> dict[str, Any]:
         return {**self._where, "players": f"{player}-{self._ues}"}
+
+
+def fair(figure: str, cell: str, crowds: Mapping[tuple[str, int], Crowd]) -> Iterator[Comparison]:
+    """That all players of each crowd of a cell have about the same; crowds by cell and number of UEs."""
+    for (where, ues), crowd in crowds.items():
+        if where == cell:
+            for player, name in PLAYERS.items():
+                what = f"{figure}: Jain's index of {ues} UEs at {CELLS[cell]}, {name}"
+                yield between(what, "fair", crowd.fairness(player), FAIR, Unit(digits=3))
