@@ -44,7 +44,7 @@ IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench campaigns reproduce e4 e5 e6 validate random kill-test kill-campaign full-disk-test fuzz soak fresh-test fresh-package
-.PHONY: guest-test guest-labs guest-cgroup-v1 guest-surroundings guest-own-tests guest-less-granted test test-labs $(HALVES) test-long long-labs sanitized
+.PHONY: guest-test guest-labs guest-other-machines guest-surroundings guest-own-tests guest-own-labs guest-less-granted test test-labs $(HALVES) test-long long-labs sanitized
 .PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
@@ -96,23 +96,31 @@ fuzz: setup
 soak: setup
 	@$(VENV)/bin/python -m tests.soak $(MINUTES)
 
-# Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
-# files that take a machine as it is. What is no use of labs is in `make test-long`.
+# Two sessions at a time: one guest keeps one core busy. A session boots once for all of its files that take a machine as it is.
+# Here are all of them. `make test-long` has what people do with labs, and our own tests of the system: continuous integration has no time for more.
 guest-test: setup
-	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings guest-cgroup-v1
+	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings guest-own-tests guest-ended guest-less-granted guest-own-labs guest-other-machines
 
 guest-labs: $(GUEST)
-	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone and not v1"
+	$(IN_GUESTS) tests/guest/test_labs.py -k "not alone and not v1"
 
-# Machines with cgroup v1 and no AppArmor: those that develop this are such ones, so that all other tests run there.
-guest-cgroup-v1: $(GUEST)
-	$(IN_GUESTS) tests/guest/test_labs.py -k v1
+# Two other machines: with cgroup v1 and no AppArmor (those that develop this are such ones, so that all other tests run there), and with
+# AppArmor's kernel part alone and no memory controller.
+guest-other-machines: $(GUEST)
+	$(IN_GUESTS) tests/guest/test_labs.py -k "alone or v1"
 
 guest-surroundings: $(GUEST)
-	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
+	$(IN_GUESTS) tests/guest/test_surroundings.py
+
+# Commands that are killed, and power that is cut.
+guest-ended: $(GUEST)
+	$(IN_GUESTS) tests/guest/test_crashes.py tests/guest/test_power.py
 
 guest-own-tests: $(GUEST)
-	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py tests/guest/test_kernel_queues.py
+	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py tests/guest/test_kernel_queues.py -k "not own_labs"
+
+guest-own-labs: $(GUEST)
+	$(IN_GUESTS) tests/guest/test_own_tests.py -k own_labs
 
 guest-less-granted: $(GUEST)
 	$(IN_GUESTS) tests/guest/test_less_granted.py
@@ -127,7 +135,7 @@ fresh-package: setup
 	    $$(sed -n '/apt-get install pipx/,/netboxit run/s/^ *sudo //p' README.md) || test \$$? = 3"
 
 test: setup
-	ctest --test-dir build --output-on-failure
+	ctest --test-dir build --output-on-failure --parallel 2
 	@# Labs mostly wait, for real time to pass; meanwhile everything else, in two halves, has what they leave of the cores.
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) --no-print-directory --jobs=3 --keep-going test-labs $(HALVES); \
 	else echo "not root: tests that build labs are left out"; $(MAKE) --no-print-directory --jobs=2 --keep-going $(HALVES); fi
@@ -143,7 +151,7 @@ test-whole test-parts: test-%:
 # Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin. The guests' disk is made
 # beside labs, too.
 test-long: setup
-	@$(TOGETHER) --jobs=3 long-labs sanitized guest-labs guest-own-tests guest-surroundings guest-less-granted
+	@$(TOGETHER) --jobs=3 long-labs sanitized guest-labs guest-own-tests
 
 long-labs:
 	$(VENV)/bin/pytest -m long --ignore tests/guest --timeout 1800 --durations=0

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyroute2 import IPRoute, NetNS, netns  # type: ignore[import-untyped]
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 ETH_P_ALL = 3
 CLONE_NEWNET = 0x40000000
@@ -33,20 +33,23 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
 
 
 class Namespace:
-    """A network namespace, removed with everything in it at the end of the `with`."""
+    """A network namespace, removed with everything in it at the end of the `with`.
+
+    `ip netns` makes it: pyroute2's own child must answer within 2 s, which a slow guest does not always do.
+    """
 
     def __init__(self, role: str) -> None:
         self.name = f"nbxtest-{os.getpid()}-{next(_numbers)}-{role}"
 
     def __enter__(self) -> Namespace:
-        netns.create(self.name)
+        subprocess.run(("ip", "netns", "add", self.name), timeout=60, check=True)
         with self.inside():
             for scope in ("all", "default"):
                 Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")
         return self
 
     def __exit__(self, *_: object) -> None:
-        netns.remove(self.name)
+        subprocess.run(("ip", "netns", "delete", self.name), timeout=60, check=True)
 
     @contextmanager
     def inside(self) -> Iterator[None]:
@@ -73,13 +76,14 @@ def join(
     left: Namespace, left_name: str, left_mac: str, right: Namespace, right_name: str, right_mac: str, mtu: int = 1500
 ) -> None:
     """A veth pair between two namespaces, up, without offloads."""
-    with left.inside(), IPRoute() as netlink, NetNS(right.name) as remote:
+    with left.inside(), IPRoute() as netlink:
         netlink.link(
             "add", ifname=left_name, kind="veth", address=left_mac, mtu=mtu,
             peer={"ifname": right_name, "address": right_mac, "mtu": mtu, "net_ns_fd": right.name},
         )  # fmt: skip
-        for where, name in ((netlink, left_name), (remote, right_name)):
-            where.link("set", index=where.link_lookup(ifname=name)[0], state="up")
+    for space, name in ((left, left_name), (right, right_name)):
+        with space.inside(), IPRoute() as netlink:
+            netlink.link("set", index=netlink.link_lookup(ifname=name)[0], state="up")
     for space, name in ((left, left_name), (right, right_name)):
         result = space.run("ethtool", "-K", name, "tx", "off", "tso", "off", "gso", "off", "gro", "off", "txvlan", "off")
         assert result.returncode == 0, result.stderr

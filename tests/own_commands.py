@@ -30,7 +30,7 @@ for _module in _IMPORTED_LATE:
     importlib.import_module(_module)
 
 #: Every kind of object: hosts, a netbox, a Click router, veth wires, a memory wire, a real-time group, cores kept awake, a NIC
-#: of the host with all that can be set of it, and a tap.
+#: of the host with all that can be set of it, a tap, and daemons in hosts, of which one changes the queue of an interface.
 TOPOLOGY = f"""\
 name: x
 realtime: {{keep_awake: true}}
@@ -50,6 +50,8 @@ wires:
   - [a, first.left]
   - [first.right, meoc.ian]
   - [meoc.jan, b]
+management:
+  shared: {{gateway: b, members: [a], rate: 10 Mbit/s}}
 """
 FILE = Path("/run/x.yaml")
 #: The NIC has an address and routes.

@@ -52,7 +52,7 @@ _SMALL_INITRAMFS: Final = (
 )
 #: Of the checkout: all but what tests left, and these disks.
 _LEFT_OUT: Final = {
-    *(CHECKOUT / "results" / name for name in ("runs", "bench", "latest", "experiments")),
+    *(CHECKOUT / "results" / name for name in ("runs", "bench", "campaigns", "compared", "latest", "experiments")),
     GUEST.with_name("guest.new"),
 }
 _CACHES: Final = {".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis"}

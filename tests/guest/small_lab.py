@@ -43,8 +43,3 @@ LARGER: Final = (
 
 def write(guest: Guest, text: str = TEXT, file: str = FILE) -> None:
     guest.run(f"cat >{file}", stdin=text).checked()
-
-
-def ping(guest: Guest, lab: str = "small", to: str = "b") -> None:
-    """Raises GuestFailed when no ping crosses the lab."""
-    guest.run(f"./netboxit.py exec --lab {lab} a -- ping -c 1 -w 30 {to}").checked()

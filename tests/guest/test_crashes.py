@@ -8,6 +8,7 @@ import pytest
 from tests.guest import small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
+from tests.guest.reaching import reaches
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
@@ -39,7 +40,7 @@ def test_apply_is_killed(guest: Guest) -> None:
     guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
     guest.run(_KILLED.format(command="apply /root/larger.yaml", condition="test -e /run/netns/nbx-small-c")).checked()
     guest.run("./netboxit.py apply /root/larger.yaml").checked()
-    small_lab.ping(guest, to="10.0.0.3")
+    reaches(guest, "a", "10.0.0.3")
 
 
 def test_down_is_killed(guest: Guest) -> None:

@@ -14,6 +14,7 @@ from contracts.installation import CHECKOUT
 from tests.guest import disks, small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
+from tests.guest.reaching import reaches
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
@@ -120,13 +121,13 @@ def test_its_status_tells_what_does_not_confine_it(guest: Guest, machine: Machin
 
 
 def test_programs_run_in_its_nodes_and_reach_each_other(guest: Guest) -> None:
-    guest.run("./netboxit.py exec fr1 -- ping -c 3 -W 10 eoc").checked()
+    reaches(guest, "fr1", "eoc")
 
 
 def test_it_is_changed_while_it_runs(guest: Guest) -> None:
     guest.run("./netboxit.py set backhaul delay='20 ms'").checked()
     guest.run("./netboxit.py set meoc 'reboot=1 s'").checked()
-    guest.run("./netboxit.py exec fr1 -- ping -c 3 -w 60 eoc").checked()
+    reaches(guest, "fr1", "eoc")
 
 
 @on_debian_alone
@@ -153,7 +154,7 @@ def test_it_becomes_what_its_changed_file_says(guest: Guest) -> None:
     """A parameter is changed live, another host and wire are new."""
     guest.run("sed 's/return_rate: 2 /return_rate: 1 /' topologies/emergency.yaml >/root/emergency.yaml").checked()
     guest.run("cp -r click /root/ && ./netboxit.py apply /root/emergency.yaml").checked()
-    guest.run("./netboxit.py exec fr1 -- ping -c 3 -w 60 eoc").checked()
+    reaches(guest, "fr1", "eoc")
 
 
 def test_it_goes_down_and_leaves_nothing(guest: Guest) -> None:
@@ -165,7 +166,7 @@ def test_it_goes_down_and_leaves_nothing(guest: Guest) -> None:
 def test_switches_carry_frames_by_the_kernels_datapath(guest: Guest) -> None:
     guest.run("./netboxit.py up topologies/switch.yaml").checked()
     assert "system@" in guest.run("./netboxit.py exec vehicle -- ovs-appctl dpctl/show").checked()
-    guest.run("./netboxit.py exec phone -- ping -c 3 -w 60 desk").checked()
+    reaches(guest, "phone", "desk")
     assert guest.run("./netboxit.py exec phone -- ping -c 1 -W 5 10.62.0.1").status, "it is in another VLAN"
 
 
@@ -175,7 +176,7 @@ def test_a_lab_with_switches_is_changed_and_goes_down(guest: Guest) -> None:
     guest.run("./netboxit.py capture phone vehicle.line /root/y.pcapng --duration '2 s'").checked()
     guest.run("sed 's/limit: 1.8 Mbit/limit: 1.5 Mbit/' topologies/switch.yaml >/root/switch.yaml").checked()
     guest.run("./netboxit.py apply /root/switch.yaml").checked()
-    guest.run("./netboxit.py exec phone -- ping -c 3 -w 60 10.61.0.1").checked()
+    reaches(guest, "phone", "10.61.0.1")
     guest.run("./netboxit.py down switch").checked()
     nothing_left(guest)
 

@@ -10,6 +10,7 @@ import pytest
 from tests.guest import small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
+from tests.guest.reaching import reaches
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
@@ -40,7 +41,7 @@ def test_labs_come_up_where_less_is_granted_and_status_says_so(
 ) -> None:
     guest.run(f"mkdir -p /var/lib/netboxit; {refused}").checked()
     guest.run(f"{limited} ./netboxit.py up {small_lab.FILE}").checked()
-    small_lab.ping(guest)
+    reaches(guest, "a", "b")
     (told,) = json.loads(guest.run(f"{limited} ./netboxit.py status small --json").checked())["labs"]
     for reason in (*reasons, "root is the host's own"):
         assert any(reason in note for note in told["notes"]), (reason, told["notes"])

@@ -30,7 +30,7 @@ def guest(fresh_guest: Guest) -> Guest:
         " ".join(f"system/test_{name}.py" for name in _OF_SYSTEM),
         "testbed/labs/test_confinement.py testbed/labs/test_limits.py",
     ],
-    ids=["system", "labs"],
+    ids=["own_system", "own_labs"],
 )
 def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
     guest.run(f".venv/bin/pytest -q -m 'not long' --timeout 900 -p no:cacheprovider {tests}", within_s=1700).checked()

@@ -8,6 +8,7 @@ import pytest
 from tests.guest import small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
+from tests.guest.reaching import reaches
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
@@ -35,6 +36,6 @@ def test_the_power_is_cut_while_a_lab_comes_up(guest: Guest) -> None:
     guest.run("./netboxit.py down --all").checked()
     nothing_left(guest)
     guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
-    small_lab.ping(guest)
+    reaches(guest, "a", "b")
     guest.run("./netboxit.py down small").checked()
     nothing_left(guest)

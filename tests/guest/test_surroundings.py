@@ -11,6 +11,7 @@ from contracts.installation import CHECKOUT
 from tests.guest import small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
+from tests.guest.reaching import reaches, until_answered
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
@@ -25,9 +26,9 @@ def test_two_labs_are_up_side_by_side(guest: Guest) -> None:
     for name in ("one", "two"):
         guest.run(f"./netboxit.py up {small_lab.FILE} --name {name}").checked()
     for name in ("one", "two"):
-        small_lab.ping(guest, name)
+        reaches(guest, "a", "b", name)
     guest.run("./netboxit.py down one").checked()
-    small_lab.ping(guest, "two")
+    reaches(guest, "a", "b", "two")
     guest.run("./netboxit.py down two").checked()
     nothing_left(guest)
 
@@ -39,7 +40,7 @@ def test_networkmanager_leaves_labs_alone_and_they_leave_it_alone(guest: Guest) 
     assert guest.run(managed).checked() == ""
     guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
     guest.run("./netboxit.py attach vm1 a.machine --tap --address 10.9.0.1/24").checked()
-    small_lab.ping(guest)
+    reaches(guest, "a", "b")
     assert guest.run(managed).checked() == "", "it manages an interface of a lab"
     guest.run("./netboxit.py exec a -- ip address show dev machine to 10.9.0.1").checked()
     guest.run("./netboxit.py down small").checked()
@@ -55,7 +56,7 @@ def test_dockers_packet_filters_stop_no_lab_and_stay_as_they_are(guest: Guest) -
     told = {one["name"]: one for one in found["findings"]}
     assert found["able"] and told["packet filters"]["there"] == "partly" and "Docker" in json.dumps(found)
     guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
-    small_lab.ping(guest)
+    reaches(guest, "a", "b")
     guest.run("./netboxit.py down small").checked()
     assert guest.run(rules).checked() == before
     guest.run("systemctl stop docker docker.socket containerd && ip link delete docker0").checked()
@@ -73,7 +74,7 @@ def test_an_operator_uses_labs_without_being_root(guest: Guest) -> None:
         return guest.run(f"su --login alice --command 'cd {CHECKOUT} && {command}'").checked()
 
     as_alice("./netboxit.py up ~/small.yaml")
-    as_alice("./netboxit.py exec a -- ping -c 1 -w 30 b")
+    as_alice(f"./netboxit.py exec a -- {until_answered('b')}")
     as_alice("./netboxit.py status small")
     ask = 'import urllib.request; print(urllib.request.urlopen(\\"http://b/page\\").read())'
     assert "served to a" in as_alice(f'until ./netboxit.py exec a -- python3 -c "{ask}"; do sleep 1; done')
