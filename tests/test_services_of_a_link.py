@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +104,55 @@ def test_services_above_a_technology_recover_what_it_loses(tmp_path: Path) -> No
     assert {service["scheme"] for service in seen.values()} == {"sr-m2"}
     # 200 packets, each of which is lost 0.2 / 0.8 times in the mean: 50, with a deviation of 8.
     assert seen["a"]["retransmissions"] + seen["b"]["retransmissions"] >= 26
+
+
+@pytest.mark.long
+def test_services_above_a_satellite_recover_what_it_loses_in_a_lab(tmp_path: Path) -> None:
+    """The example: of the transfer nothing is lost, of the call what the satellite loses, 2 %."""
+    example = CHECKOUT / "topologies/sat-services.yaml"
+    command = [CHECKOUT / "netboxit.py", "run", example, "--duration", "20 s", "--results", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    flows = json.loads((tmp_path / "latest/metrics.json").read_text())["flows"]
+    lost = {flow["name"]: (flow["packets"] - flow["received"], flow["packets"]) for flow in flows}
+    assert lost["transfer"][0] == 0
+    count, packets = lost["call"]
+    assert abs(count - 0.02 * packets) < 4 * (0.02 * 0.98 * packets) ** 0.5
+
+
+#: The WLAN of the source at its third level of errors, with all bytes of all headers on the air.
+REAL_BYTES = """
+name: bytes
+seed: 3
+centre: server
+hosts: {server: {address: 10.52.0.1/24}, phone: {address: 10.52.0.2/24}}
+netboxes:
+  air:
+    technology: multiservice
+    profile: wlan
+    accounting: real
+    stations: {base: {}, mobile: {}}
+    errors: {level: 3}
+    services: [{class: default, scheme: SCHEME}]
+wires: [[server, air.base], [air.mobile, phone]]
+# What is compared does not depend on how late a busy machine is.
+realtime: {limit: 20 ms}
+traffic:
+  file: {application: bulk, from: server, to: phone, variant: linux-reno, duration: 20 s}
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["none", "sr-m2"])
+def test_the_kernels_tcp_has_what_virtual_time_computes(tmp_path: Path, scheme: str) -> None:
+    """Two implementations of TCP above one link layer: ns-3's with Linux's rules, and Linux itself."""
+    (file := tmp_path / "bytes.yaml").write_text(REAL_BYTES.replace("SCHEME", scheme))
+    kbps = []
+    for options in (["--virtual"], []):
+        command = [CHECKOUT / "netboxit.py", "run", file, "--results", tmp_path / "results", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 3), done.stdout + done.stderr
+        flows = json.loads((tmp_path / "results/latest/metrics.json").read_text())["flows"]
+        (flow,) = (one for one in flows if one["name"].startswith("file") and one["direction"] == "forward")
+        kbps.append(flow["goodput_kbps"])
+    assert kbps[1] == pytest.approx(kbps[0], rel=0.1)

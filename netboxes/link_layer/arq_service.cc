@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "arq_service.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -14,7 +15,8 @@ ArqService::Settings ArqService::Settings::Of(const Json& json, const LinkFacts&
     return {.sequenceBits = bits,
             .window = settings.HalfOf("window", bits),
             .timer = settings.Timer("timer", HeaderFormat{HeaderFields::Arq, bits}.Bytes()),
-            .ackDelay = settings.Time("ack_delay")};
+            .ackDelay = settings.Time("ack_delay"),
+            .hasFreshAcks = settings.FlagOr("fresh_acks", false)};
 }
 
 ArqService::ArqService(ServicePort& port, const Settings& settings)
@@ -22,6 +24,7 @@ ArqService::ArqService(ServicePort& port, const Settings& settings)
       m_settings(settings),
       m_space(settings.sequenceBits),
       m_sent(std::bit_ceil(settings.window)),
+      m_widest(settings.window),
       m_acknowledging(port.Time(), [this] { SendAcknowledgement(); })
 {
 }
@@ -29,6 +32,7 @@ ArqService::ArqService(ServicePort& port, const Settings& settings)
 void ArqService::Set(const Json& settings)
 {
     m_settings = Settings::Of(settings, m_port.Facts());
+    m_widest = std::max(m_widest, m_settings.window);
     if (m_settings.window > m_sent.Capacity())
     {
         Grow(std::bit_ceil(m_settings.window));
@@ -88,6 +92,14 @@ void ArqService::TakeFrame(const AirFrame& frame)
         break;
     default:
         break;
+    }
+}
+
+void ArqService::Departs(AirFrame& frame) const
+{
+    if (m_settings.hasFreshAcks)
+    {
+        frame.acknowledgement = m_expected;
     }
 }
 

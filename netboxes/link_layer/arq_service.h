@@ -11,7 +11,8 @@ namespace netboxit::multiservice
 {
 
 /// ARQ with a window and with acknowledgements that travel with data, or later by themselves: what Go-Back-N and Selective
-/// Repeat have in common (section 4.2.1). An acknowledgement names the frame that is expected next.
+/// Repeat have in common (section 4.2.1). An acknowledgement names the frame that is expected next: in the source when the frame
+/// that takes it along was queued, by choice when that frame departs.
 ///
 /// The window may change at any time: what is outstanding beyond a smaller one stays.
 class ArqService : public Service
@@ -21,6 +22,8 @@ class ArqService : public Service
     {
         return Outstanding() < m_settings.window;
     }
+
+    void Departs(AirFrame& frame) const override;
 
     void Set(const Json& settings) override;
     void HandOver(const Service& peer, const std::function<void(const Packet&)>& give) override;
@@ -37,6 +40,7 @@ class ArqService : public Service
         std::uint32_t window{};
         std::int64_t timer{};    ///< ns, from the end of a frame's transmission
         std::int64_t ackDelay{}; ///< ns
+        bool hasFreshAcks{};     ///< acknowledgements are written when frames depart, not when they are queued
     };
 
     /// A frame that is not acknowledged yet.
@@ -106,6 +110,7 @@ class ArqService : public Service
     Settings m_settings;
     SequenceSpace m_space;
     SequenceRing<Sent> m_sent;
+    std::uint32_t m_widest; ///< the longest window so far: no frame beyond it is new
     Number m_base{0};     ///< the first one that is not acknowledged
     Number m_next{0};     ///< of the next new packet
     Number m_expected{0}; ///< of the receiver

@@ -2,6 +2,7 @@
 #include "layer_json.h"
 
 #include "../engine/segment.h"
+#include "scheme_chooser.h"
 
 #include <algorithm>
 
@@ -72,6 +73,26 @@ Json LayerJson(const Json& link, const Json& services)
             {"pacing", link.at("pacing")},
             {"pacing_batch", link.at("pacing_batch")},
             {"pacing_overhead", COMMON_HEADER + static_cast<unsigned>(link.at("overhead").get<double>())}};
+}
+
+void CheckChoices(
+    MultiServiceLink& one, const Json& servicesOfOne, MultiServiceLink& other, const Json& servicesOfOther, const Json& link)
+{
+    const auto most = std::max(SchemeChooser::MostChoices(servicesOfOne), SchemeChooser::MostChoices(servicesOfOther));
+    try
+    {
+        for (std::size_t choice = 0; choice < most; ++choice)
+        {
+            MultiServiceLink::Check(one,
+                                    LayerJson(link, SchemeChooser::WithChoice(servicesOfOne, choice)),
+                                    other,
+                                    LayerJson(link, SchemeChooser::WithChoice(servicesOfOther, choice)));
+        }
+    }
+    catch (const std::invalid_argument& error)
+    {
+        throw OutOfRange(error.what());
+    }
 }
 
 std::vector<ServiceId> ServicesOfClasses(const Json& services, std::span<const std::string> classes)

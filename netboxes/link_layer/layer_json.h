@@ -2,6 +2,7 @@
 #pragma once
 
 #include "air_frame.h"
+#include "multi_service_link.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,10 @@ using Json = nlohmann::json;
 /// the services of one end. Settings of schemes that nobody said are the link's `defaults`. Where no service is for the class
 /// `default`, there is one more, without recovery, with the mean of the others' shares.
 Json LayerJson(const Json& link, const Json& services);
+
+/// So that no choice of a scheme is refused later: both ends accept each one, of the services of either. Throws OutOfRange.
+void CheckChoices(
+    MultiServiceLink& one, const Json& servicesOfOne, MultiServiceLink& other, const Json& servicesOfOther, const Json& link);
 
 /// By ClassId, which service is for a class. Throws OutOfRange where services name a class twice, or one that the netbox does
 /// not declare.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from netboxes.link_layer.service import SETTINGS, Service
+from netboxes.link_layer.service import SETTINGS, Recovery
 
 #: Bytes of the headers of a data frame, with the common one: of Go-Back-N and Selective Repeat (4.2.1), and of RLP (4.2.2).
 ARQ_HEADER, RLP_HEADER = 3, 2
@@ -68,6 +68,7 @@ class Link:
             "timer": self._timer(profile.timer_frames if profile else 24, ARQ_HEADER),
             "window": 127,  # "the maximum allowed by our implementation" (5.2.2)
             "ack_delay": self.frame_time(ARQ_HEADER),
+            "fresh_acks": False,  # as in his simulator, whose figures come out so
             "sequence_bits": 8,
         }
         rlp = {
@@ -90,7 +91,7 @@ class Link:
             "snoop": {"cache": 100, "connections": 256, "timer_floor": 0.1},
         }
 
-    def settings(self, service: Service) -> dict[str, float | int]:
+    def settings(self, service: Recovery) -> dict[str, float | int]:
         """Of its scheme: what is said, or else the defaults, as the C++ takes them (layer_json.cc)."""
         usual = self.defaults()[service.scheme]
         if service.scheme.startswith("rlp") and (service.attempts or usual["attempts"]) == 1:

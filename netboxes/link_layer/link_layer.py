@@ -14,7 +14,7 @@ from netboxes.limits import limits_of
 from netboxes.link_layer.link import Link
 from netboxes.link_layer.numbering import LongLink
 from netboxes.link_layer.service import Services
-from netboxes.link_layer.service_checks import check_classes, check_timer, why_unfit
+from netboxes.link_layer.service_checks import check_classes, check_timers, why_unfit
 
 #: What its frames have besides a packet: a byte that names the packet's protocol (RFC 4944, 5.1).
 _DISPATCH: Final = 1
@@ -85,7 +85,7 @@ class LinkLayer(BaseModel):
     def _check_services(self) -> Self:
         check_classes(self.services)
         for service in self.services:
-            check_timer(service, self.link)
+            check_timers(service, self.link)
         return self
 
     @model_serializer(mode="wrap")

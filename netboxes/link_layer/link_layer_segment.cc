@@ -10,6 +10,7 @@ namespace netboxit::link_layer
 
 using multiservice::Accounting;
 using multiservice::LayerJson;
+using multiservice::SchemeChooser;
 
 namespace
 {
@@ -92,8 +93,10 @@ LinkLayerSegment::Pair LinkLayerSegment::MakePair(StationId first, StationId sec
 {
     const LayerParts parts{m_timebase, m_pool, m_underWay, m_accounting, m_frames, *m_technology};
     Pair pair{std::make_unique<LayerEnd>(parts, first, second, *m_transmitters[first]),
-              std::make_unique<LayerEnd>(parts, second, first, *m_transmitters[second])};
-    const auto settings = LayerJson(m_said, m_said.at("services"));
+              std::make_unique<LayerEnd>(parts, second, first, *m_transmitters[second]),
+              nullptr};
+    const auto& services = m_said.at("services");
+    const auto settings = LayerJson(m_said, SchemeChooser::WithChoice(services, 0));
     const LinkFacts facts{.rate = m_said.at("rate"),
                           .delay = std::llround(m_said.at("delay").get<double>() * 1e9),
                           .framePayload = m_said.at("frame")};
@@ -101,7 +104,17 @@ LinkLayerSegment::Pair LinkLayerSegment::MakePair(StationId first, StationId sec
     const bool isSecondBase = m_names[second] == m_said.at("base");
     pair.first->Open(settings, facts, isSecondBase ? LinkEnd::Mobile : LinkEnd::Base, *pair.second);
     pair.second->Open(settings, facts, isSecondBase ? LinkEnd::Base : LinkEnd::Mobile, *pair.first);
+    multiservice::CheckChoices(pair.first->Layer(), services, pair.second->Layer(), services, m_said);
+    pair.chooser = std::make_unique<SchemeChooser>(
+        m_timebase, pair.first->Layer(), pair.second->Layer(), [this, first, second] { ChangeSchemes(PairOf(first, second)); });
+    pair.chooser->Set(services, m_said.at("measure_interval"));
     return pair;
+}
+
+void LinkLayerSegment::ChangeSchemes(const Pair& pair) const
+{
+    const auto settings = LayerJson(m_said, pair.chooser->Chosen(m_said.at("services")));
+    MultiServiceLink::ChangeSchemes(pair.first->Layer(), settings, pair.second->Layer(), settings);
 }
 
 LayerEnd& LinkLayerSegment::EndOf(StationId station, StationId peer)
@@ -124,21 +137,16 @@ void LinkLayerSegment::Set(std::string_view parameter, const Json& value)
 void LinkLayerSegment::SetServices(const Json& services)
 {
     auto ofClasses = multiservice::ServicesOfClasses(services, m_classes);
-    const auto settings = LayerJson(m_said, services);
-    try
-    {
-        // A change that one pair refuses all do, and the first one does before anything changes.
-        for (auto& [stations, pair] : m_pairs)
-        {
-            MultiServiceLink::ChangeSchemes(pair.first->Layer(), settings, pair.second->Layer(), settings);
-        }
-    }
-    catch (const std::invalid_argument& error)
-    {
-        throw OutOfRange(error.what());
-    }
+    // A change that one pair refuses all do.
+    auto& checked = m_pairs.begin()->second;
+    multiservice::CheckChoices(checked.first->Layer(), services, checked.second->Layer(), services, m_said);
     m_said["services"] = services;
     m_ofClasses = std::move(ofClasses);
+    for (auto& [stations, pair] : m_pairs)
+    {
+        pair.chooser->Set(services, m_said.at("measure_interval"));
+        ChangeSchemes(pair);
+    }
 }
 
 Json LinkLayerSegment::Read() const

@@ -4,6 +4,7 @@
 #include "simulator_timebase.h"
 
 #include "layer_end.h"
+#include "scheme_chooser.h"
 
 #include <map>
 
@@ -42,6 +43,7 @@ class LinkLayerSegment : public Segment
     {
         std::unique_ptr<LayerEnd> first;
         std::unique_ptr<LayerEnd> second;
+        std::unique_ptr<multiservice::SchemeChooser> chooser;
 
         LayerEnd& Of(bool isFirst) const
         {
@@ -53,6 +55,8 @@ class LinkLayerSegment : public Segment
     Pair MakePair(StationId first, StationId second);
     LayerEnd& EndOf(StationId station, StationId peer);
     void SetServices(const Json& services);
+    /// Puts a pair's choices of now into force.
+    void ChangeSchemes(const Pair& pair) const;
     Json ReadServices(StationId station) const;
     Json ReadFrames(StationId station) const;
 

@@ -15,7 +15,7 @@ namespace netboxit::multiservice
 /// |---|---|---|
 /// | none | 7.1 | |
 /// | go-back-n | 4.2.1 | timer, window, ack_delay, sequence_bits |
-/// | sr, sr-m1, sr-m2 | 4.2.1 | the same |
+/// | sr, sr-m1, sr-m2 | 4.2.1 | the same, fresh_acks |
 /// | rlp, rlp-oos | 4.2.2, 5.2.2 | timer, attempts, ring, keepalive, sequence_bits |
 /// | xor | 5.2.1 | block |
 /// | xor-adaptive | 5.2.1 | block, inactivity |

@@ -99,6 +99,10 @@ void MultiServiceLink::Set(const Json& settings)
         m_places[service]->Occupant()->Set(read.places[service].scheme);
     }
     Apply(read);
+    for (std::size_t service = 0; service < read.places.size(); ++service)
+    {
+        m_places[service]->Feed();
+    }
 }
 
 void MultiServiceLink::SetFacts(const LinkFacts& facts)
@@ -106,17 +110,15 @@ void MultiServiceLink::SetFacts(const LinkFacts& facts)
     m_facts = facts;
 }
 
-void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther)
+void MultiServiceLink::Check(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther)
 {
-    struct End
-    {
-        MultiServiceLink& link;
-        LayerSettings settings;
-        Services services;
-        std::array<std::vector<Packet>, MOST_SERVICES> left{};
-    };
+    NewEnds(one, ofOne, other, ofOther);
+}
 
-    std::array<End, 2> ends{End{one, LayerSettings::Of(ofOne), {}}, End{other, LayerSettings::Of(ofOther), {}}};
+std::array<MultiServiceLink::NewEnd, 2> MultiServiceLink::NewEnds(
+    MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther)
+{
+    std::array<NewEnd, 2> ends{NewEnd{one, LayerSettings::Of(ofOne), {}}, NewEnd{other, LayerSettings::Of(ofOther), {}}};
     if (!ends[0].settings.HasServicesLike(ends[1].settings))
     {
         throw std::invalid_argument("multiservice: the two ends of a link differ in their services; give both the same number, "
@@ -126,6 +128,12 @@ void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, M
     {
         end.services = end.link.MakeServices(end.settings);
     }
+    return ends;
+}
+
+void MultiServiceLink::ChangeSchemes(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther)
+{
+    auto ends = NewEnds(one, ofOne, other, ofOther);
     const auto& before = one.m_settings.places;
     const auto& after = ends[0].settings.places;
     for (std::size_t service = 0; service < std::max(before.size(), after.size()); ++service)
@@ -218,9 +226,9 @@ Json MultiServiceLink::Read(const MultiServiceLink* other) const
     return services;
 }
 
-MultiServiceLink::Services MultiServiceLink::MakeServices(const LayerSettings& settings)
+MultiServiceLink::NewServices MultiServiceLink::MakeServices(const LayerSettings& settings)
 {
-    Services services;
+    NewServices services;
     for (std::size_t service = 0; service < settings.places.size(); ++service)
     {
         services.push_back(MakeService(settings.places[service].scheme, m_end, *m_places[service]));
@@ -297,6 +305,7 @@ void MultiServiceLink::Pump()
     }
     m_isTransmitting = true;
     m_onAir = m_scheduler.Dequeue();
+    m_places[m_onAir.service]->Departs(m_onAir);
     m_host.Transmit(m_onAir);
 }
 

@@ -68,6 +68,14 @@ class MultiServiceLink
     /// where there is none. It waits as long as that service has no room. Frames of services that repeat nothing go on.
     static void ChangeSchemes(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther);
 
+    /// Throws what ChangeSchemes() would throw; nothing changes.
+    static void Check(MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther);
+
+    std::size_t Services() const
+    {
+        return m_settings.places.size();
+    }
+
     /// Bytes of frames that wait for the transmitter.
     std::uint64_t QueuedBytes() const
     {
@@ -86,10 +94,22 @@ class MultiServiceLink
     Json Read(const MultiServiceLink* other = nullptr) const;
 
   private:
-    using Services = std::vector<std::unique_ptr<Service>>;
+    using NewServices = std::vector<std::unique_ptr<Service>>;
+
+    /// Settings of one of two ends, and its services by them.
+    struct NewEnd
+    {
+        MultiServiceLink& link;
+        LayerSettings settings;
+        NewServices services;
+        std::array<std::vector<Packet>, MOST_SERVICES> left{}; ///< packets of services that were replaced
+    };
+
+    static std::array<NewEnd, 2> NewEnds(
+        MultiServiceLink& one, const Json& ofOne, MultiServiceLink& other, const Json& ofOther);
 
     /// Services by these settings, in their places and unused.
-    Services MakeServices(const LayerSettings& settings);
+    NewServices MakeServices(const LayerSettings& settings);
     /// All but the services themselves.
     void Apply(const LayerSettings& settings);
     void SetShare(ServiceId service, double share);

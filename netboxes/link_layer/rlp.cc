@@ -187,6 +187,10 @@ void Rlp::TimerFactorChanged()
     {
         m_timer.StartAt(m_window[static_cast<Number>(*first)].named + Inflated(m_settings.timer));
     }
+    else
+    {
+        m_timer.Stop(); // it ran for frames that have come
+    }
 }
 
 void Rlp::Repeat(Number number)

@@ -30,6 +30,11 @@ class SchemeSettings
     unsigned SequenceBits() const;
     /// A number of frames, at most half of the sequence numbers: beyond that an old frame can be taken for a new one.
     std::uint32_t HalfOf(const char* key, unsigned sequenceBits) const;
+    bool FlagOr(const char* key, bool otherwise) const
+    {
+        return m_reader.FlagOr(key, otherwise);
+    }
+
     /// A whole number.
     unsigned Integer(const char* key, unsigned least, unsigned most) const;
 

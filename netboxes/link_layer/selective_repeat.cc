@@ -25,7 +25,7 @@ Json SelectiveRepeat::Read() const
 void SelectiveRepeat::TakeData(const AirFrame& frame)
 {
     const auto number = frame.sequence;
-    if (m_space.Distance(m_expected, number) >= m_stored.Capacity() || !IsMissing(number))
+    if (m_space.Distance(m_expected, number) >= m_widest || !IsMissing(number))
     {
         ++m_statistics.duplicates;
         return;
@@ -152,6 +152,10 @@ void SelectiveRepeat::TimerFactorChanged()
     if (m_departed.Front())
     {
         m_timer.StartAt(m_port.Time().Now()); // looks at all
+    }
+    else
+    {
+        m_timer.Stop(); // it ran for frames that have been acknowledged
     }
 }
 

@@ -56,6 +56,11 @@ class Service
 
     /// An undamaged frame of the service at the other end.
     void Receive(const AirFrame& frame);
+    /// The beginning of a frame's transmission: the last moment at which its header can be written.
+    virtual void Departs(AirFrame& frame) const
+    {
+    }
+
     /// The end of a frame's transmission: timers of ARQ run from here, which is our choice.
     void Departed(const AirFrame& frame);
     /// The same, of a frame of a service that this one replaces.

@@ -3,45 +3,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from contracts.quantities import TIME, Quantity
 
-SchemeName = Literal["none", "go-back-n", "sr", "sr-m1", "sr-m2", "rlp", "rlp-oos", "xor", "xor-adaptive", "snoop"]
+SchemeName = Literal["none", "go-back-n", "sr", "sr-m1", "sr-m2", "rlp", "rlp-oos", "xor", "xor-adaptive", "snoop", "by-loss"]
+BY_LOSS: Final = "by-loss"
 Interval = Annotated[float, Quantity(TIME, 1e-6, 1e3)]
 
-_ARQ = ("timer", "window", "ack_delay", "sequence_bits")
+_GO_BACK_N = ("timer", "window", "ack_delay", "sequence_bits")
+_SR = (*_GO_BACK_N, "fresh_acks")
 _RLP = ("timer", "attempts", "ring", "keepalive", "sequence_bits")
 #: The settings of each scheme.
 SETTINGS: dict[SchemeName, tuple[str, ...]] = {
     "none": (),
-    "go-back-n": _ARQ,
-    "sr": _ARQ,
-    "sr-m1": _ARQ,
-    "sr-m2": _ARQ,
+    "go-back-n": _GO_BACK_N,
+    "sr": _SR,
+    "sr-m1": _SR,
+    "sr-m2": _SR,
     "rlp": _RLP,
     "rlp-oos": _RLP,
     "xor": ("block",),
     "xor-adaptive": ("block", "inactivity"),
     "snoop": ("cache", "connections", "timer_floor"),
+    # Its schemes' are said in `choices`.
+    BY_LOSS: (),
 }
 
 
-class Service(BaseModel):
-    """A service: how frames of one traffic class are recovered, and their share of the link."""
+class Recovery(BaseModel):
+    """A scheme and its settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
 
-    traffic_class: str = Field(alias="class", description="A class that the netbox declares, or `default`: all others.")
     scheme: SchemeName = Field(
         "none",
         description="none; go-back-n; selective repeat: sr, with several NAKs in a window sr-m1, and in a frame sr-m2; Karn's "
-        "RLP: rlp, out of sequence rlp-oos; parity after each block: xor, also when nothing comes xor-adaptive; snoop.",
+        "RLP: rlp, out of sequence rlp-oos; parity after each block: xor, also when nothing comes xor-adaptive; snoop; one of "
+        "`choices` by the share of frames that the link loses: by-loss.",
     )
-    share: float = Field(1.0, ge=1e-3, le=1e3, description="Of the link while others send, too; only ratios count.")
-    queue: int = Field(50, ge=1, le=1_000_000, description="Frames that may wait for the transmitter; 50 as in ns-2.")
     timer: Interval | None = Field(
         None,
         description="go-back-n, sr, rlp: from the end of a frame's transmission, or of a NAK's, until it is repeated. Default: "
@@ -50,6 +54,11 @@ class Service(BaseModel):
     window: int | None = Field(None, ge=1, le=65536, description="go-back-n, sr: frames that are not acknowledged, 127.")
     ack_delay: Interval | None = Field(
         None, description="go-back-n, sr: an acknowledgement waits so long for a frame that takes it along; a frame's time."
+    )
+    fresh_acks: bool | None = Field(
+        None,
+        description="sr: acknowledgements say what is known when their frame departs, not when it is queued as in the source: "
+        "behind data of their own service old ones make the other end repeat what came long ago. False.",
     )
     sequence_bits: int | None = Field(None, ge=3, le=16, description="go-back-n, sr, rlp: of sequence numbers, 8.")
     attempts: int | None = Field(
@@ -86,6 +95,48 @@ class Service(BaseModel):
                     f"{key} {frames} is above {half}, half of the {2 * half} sequence numbers: an old frame could be taken for a "
                     f"new one; say at most {half}, or more `sequence_bits`"
                 )
+
+
+class Choice(Recovery):
+    """A scheme of a service that chooses `by-loss`."""
+
+    above: float = Field(0.0, ge=0.0, lt=1.0, description="It is taken where a greater share of frames is lost.")
+
+    @model_validator(mode="after")
+    def _check_scheme(self) -> Self:
+        if self.scheme == BY_LOSS:
+            raise ValueError("a choice is a scheme itself; name one")
+        return self
+
+
+class Service(Recovery):
+    """A service: how frames of one traffic class are recovered, and their share of the link."""
+
+    traffic_class: str = Field(alias="class", description="A class that the netbox declares, or `default`: all others.")
+    share: float = Field(1.0, ge=1e-3, le=1e3, description="Of the link while others send, too; only ratios count.")
+    queue: int = Field(50, ge=1, le=1_000_000, description="Frames that may wait for the transmitter; 50 as in ns-2.")
+    choices: Annotated[list[Choice], Field(min_length=2, max_length=8)] | None = Field(
+        None,
+        description="by-loss: its schemes, in the order of the loss from which each is taken: "
+        "[{scheme: none}, {scheme: sr-m2, above: 0.005}].",
+    )
+
+    @model_validator(mode="after")
+    def _check_choices(self) -> Self:
+        if (self.scheme == BY_LOSS) != (self.choices is not None):
+            raise ValueError("by-loss has `choices`, and no other scheme has; write both, or none")
+        above = [choice.above for choice in self.choices or ()]
+        if above and (above[0] != 0.0 or any(later <= earlier for earlier, later in pairwise(above))):
+            raise ValueError("choices are in ascending order of `above`, and the first one is taken from 0 on, without `above`")
+        return self
+
+    def recoveries(self) -> Sequence[Recovery]:
+        """What it has at one time or another."""
+        return self.choices or (self,)
+
+    def schemes(self) -> list[SchemeName]:
+        """The same, by name."""
+        return [recovery.scheme for recovery in self.recoveries()]
 
 
 #: 4 bits of a frame's first byte number the services (Xylomenos 1999, 6.2); one number is kept for the classes that none is for.

@@ -9,7 +9,7 @@ from typing import Any
 
 from contracts.quantities import TIME
 from netboxes.link_layer.link import ARQ_HEADER, RLP_HEADER, Link
-from netboxes.link_layer.service import Service
+from netboxes.link_layer.service import Recovery, Service
 
 _ESP = 50
 _TCP = ("tcp", 6)
@@ -22,13 +22,17 @@ def check_classes(services: Iterable[Service]) -> None:
         raise ValueError(f"two services for class {twice[0]!r}; a class has one: remove the other")
 
 
-def check_timer(service: Service, link: Link) -> None:
-    """Raises ValueError where its timer is too short for the frames of the link, or for RLP's numbers too long."""
-    settings = link.settings(service)
+def check_timers(service: Service, link: Link) -> None:
+    """Raises ValueError where a timer of it is too short for the frames of the link, or for RLP's numbers too long."""
+    for recovery in service.recoveries():
+        _check_timer(recovery, f"{recovery.scheme} of class {service.traffic_class!r}", link)
+
+
+def _check_timer(recovery: Recovery, name: str, link: Link) -> None:
+    settings = link.settings(recovery)
     timer_s, attempts = settings.get("timer"), settings.get("attempts")
     if timer_s is None:
         return
-    name = f"{service.scheme} of class {service.traffic_class!r}"
     frame_s = link.frame_time(RLP_HEADER if attempts else ARQ_HEADER)
     if timer_s < frame_s:
         raise ValueError(
@@ -48,7 +52,7 @@ def check_timer(service: Service, link: Link) -> None:
 def why_unfit(service: Service, conditions: Mapping[str, Any]) -> str | None:
     """Why the scheme cannot recover a class with these conditions (as the classifier reads them); None: it can."""
     protocol = conditions.get("protocol", "tcp")
-    if service.scheme != "snoop" or protocol in _TCP:
+    if "snoop" not in service.schemes() or protocol in _TCP:
         return None
     return (
         f"snoop has to read the segments of TCP; class {service.traffic_class!r} is of protocol {protocol}"

@@ -22,7 +22,8 @@ ServicePlace::ServicePlace(ServiceId id, LayerParts parts) : m_id(id), m_parts(s
 
 void ServicePlace::Send(const Packet& packet)
 {
-    // Where packets of an earlier service wait, this one has no room either.
+    // Where packets of an earlier service still wait afterwards, this one has no room either.
+    Feed();
     if (m_parts.scheduler.Frames(m_id) >= m_room)
     {
         m_service->Reject(packet, Drop::QueueFull);
@@ -43,6 +44,14 @@ void ServicePlace::Receive(const AirFrame& frame)
     else if (frame.standsAlone && frame.type == FrameType::Data)
     {
         m_service ? m_service->Deliver(frame.payload) : Deliver(frame.payload);
+    }
+}
+
+void ServicePlace::Departs(AirFrame& frame) const
+{
+    if (m_service && frame.generation == m_generation)
+    {
+        m_service->Departs(frame);
     }
 }
 

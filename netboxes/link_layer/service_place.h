@@ -43,6 +43,7 @@ class ServicePlace : public ServicePort
 
     void Send(const Packet& packet);
     void Receive(const AirFrame& frame);
+    void Departs(AirFrame& frame) const;
     void Departed(const AirFrame& frame);
 
     /// Puts in a service, or none, after the last one left. Frames of the last one that mean nothing without it are gone.

@@ -82,7 +82,7 @@ void Snoop::TakePacket(const Packet& packet)
         return;
     }
     const auto& segment = read->segment;
-    const auto key = stages::KeyOf(*read->headers.ip, segment, Direction::ToNode);
+    const auto key = stages::TcpFlowKey(*read->headers.ip, segment, Direction::ToNode);
     if (segment.rst)
     {
         if (const auto id = m_connections.Find(key))
@@ -107,7 +107,7 @@ void Snoop::TakeFrame(const AirFrame& frame)
 {
     const auto read = ReadSegment(m_port.BytesOf(frame.payload));
     const auto id =
-        read ? m_connections.Find(stages::KeyOf(*read->headers.ip, read->segment, Direction::FromNode)) : std::nullopt;
+        read ? m_connections.Find(stages::TcpFlowKey(*read->headers.ip, read->segment, Direction::FromNode)) : std::nullopt;
     m_unmanaged += read ? 0 : 1;
     if (!id || !read->segment.ack)
     {

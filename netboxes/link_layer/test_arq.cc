@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <utility>
 
 using namespace netboxit::multiservice;
 using namespace netboxit::multiservice::testing;
@@ -175,6 +176,88 @@ TEST(SelectiveRepeatTest, AFrameThatWaitsIsNotQueuedAgain)
         EXPECT_EQ(link[0].StatisticsOf(0).retransmissions, 1U) << scheme;
         EXPECT_EQ(link.DeliveredItems(1), UpTo(20)) << scheme;
     }
+}
+
+TEST(SelectiveRepeatTest, FreshAcknowledgementsDoNotWaitBehindDataOfTheirOwnService)
+{
+    // The mobile has 100 frames to send when the first of 20 comes to it. What is queued then departs after three times the timer.
+    for (const char* const scheme : {"sr", "sr-m1", "sr-m2"})
+    {
+        for (const bool isFresh : {false, true})
+        {
+            auto settings = Pcs(scheme);
+            settings["fresh_acks"] = isFresh;
+            Events events;
+            TestLink link(events, PCS, Layer({settings}));
+            for (unsigned packet = 1; packet <= 100; ++packet)
+            {
+                link.Send(1, 1000 + packet, 250);
+            }
+            for (unsigned packet = 1; packet <= 20; ++packet)
+            {
+                link.Send(0, packet, 250);
+            }
+            events.RunUntil(60 * SECOND);
+            EXPECT_EQ(link[0].StatisticsOf(0).timeouts == 0, isFresh) << scheme;
+            EXPECT_EQ(link[1].StatisticsOf(0).duplicates == 0, isFresh) << scheme;
+            EXPECT_EQ(link.DeliveredItems(1), UpTo(20)) << scheme;
+            EXPECT_EQ(link.Delivered(0).size(), 100U) << scheme;
+        }
+    }
+}
+
+TEST(SelectiveRepeatTest, AShorterTimerHoldsForAFrameInTransmission)
+{
+    Events events;
+    bool isLost = false;
+    TestLink link(events, WLAN, Layer({Arq("sr", 1, 0.001)}), [&](int, const AirFrame&) { return Fate{.isLost = isLost}; });
+    link.Send(0, 1, 100);
+    events.RunUntil(100 * MILLISECOND);
+    isLost = true;
+    link.Send(0, 2, 100);
+    for (const int end : {0, 1})
+    {
+        link[end].Set(Layer({Arq("sr", 0.02, 0.001)}));
+    }
+    events.RunUntil(101 * MILLISECOND);
+    isLost = false;
+    events.RunUntil(130 * MILLISECOND);
+    EXPECT_EQ(link.DeliveredItems(1), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST(SelectiveRepeatTest, AnOldFrameBehindFourOthersIsNotTakenForANewOne)
+{
+    // 16 numbers, six more than two windows. The first acknowledgement is lost; what the timer repeats then comes behind the
+    // frames 5 to 8, and has the number of the frame 16.
+    Events events;
+    bool hasLostAcknowledgement = false;
+    TestLink link(events, WLAN, Layer({Arq("sr", 0.012, 0.001, 5, 4)}),
+                  [&](int from, const AirFrame& frame)
+                  {
+                      const bool isLost = from == 1 && !std::exchange(hasLostAcknowledgement, true);
+                      return Fate{.isLost = isLost, .later = frame.isRetransmission ? 8'500'000 : 0};
+                  });
+    std::uint64_t item = 0;
+    const auto send = [&](std::int64_t at, unsigned packets)
+    {
+        events.RunUntil(at * MILLISECOND);
+        for (; packets > 0; --packets)
+        {
+            link.Send(0, ++item, 100);
+        }
+    };
+    send(0, 1);
+    send(10, 4);
+    send(19, 4);
+    for (const std::int64_t at : {60, 90, 120})
+    {
+        send(at, 5);
+    }
+    events.RunUntil(SECOND);
+    std::vector<std::uint64_t> all(item);
+    std::iota(all.begin(), all.end(), 1);
+    EXPECT_EQ(link.DeliveredItems(1), all);
+    EXPECT_EQ(link[0].StatisticsOf(0).retransmissions, 1U);
 }
 
 TEST(SelectiveRepeatTest, ANakAcknowledgesEverythingBeforeIt)

@@ -96,6 +96,35 @@ def test_parity_repairs_the_one_loss_of_a_block() -> None:
     assert within(1 - len(numbers(ran, "b")) / count, p * (1 - (1 - p) ** 8), count // 4)  # losses of a block go together
 
 
+def test_a_service_chooses_its_scheme_by_the_share_of_frames_that_the_link_loses() -> None:
+    """Nothing on a clean link, selective repeat while a twentieth is lost, and nothing again; what is sent then arrives."""
+    choices = [{"scheme": "none"}, {"scheme": "sr-m2", "above": 0.01}, {"scheme": "rlp", "above": 0.3}]
+    lossy_s, clean_s = 5, 15
+    sent = packets(12_000, 2e-3)
+    ran = over(
+        "link",
+        LINK,
+        {"a": sent},
+        data_by("by-loss", choices=choices),
+        events=[
+            (lossy_s, "loss", {"model": "independent", "probability": 0.05}),
+            (clean_s, "loss", {"model": "independent", "probability": 0.0}),
+        ],
+        interval_s=1.0,
+    )
+    told = {
+        round(line["at_s"]): [line["statistics"]["stations"][end]["services"]["data"]["scheme"] for end in "ab"]
+        for line in ran.journal
+        if "statistics" in line
+    }
+    assert [told[at_s] for at_s in (4, 8, 14, 18)] == [["none"] * 2, ["sr-m2"] * 2, ["sr-m2"] * 2, ["none"] * 2]
+    lost = sorted(set(range(len(sent))) - set(numbers(ran, "b")))
+    sent_s = [sent[number][0] for number in lost]
+    # An interval that is lossy for a part of it may not be enough.
+    assert len(lost) > 20 and lossy_s <= sent_s[0] and sent_s[-1] < lossy_s + 2.1
+    assert len(numbers(ran, "b")) + len(lost) == len(sent), "nothing comes twice"
+
+
 def test_a_class_without_a_service_is_neither_repeated_nor_held_up() -> None:
     voice = packets(2000, 10e-3, dscp=VOICE, payload=160)
     ran = over("link", {**LINK, "loss": 0.1}, {"a": packets(2000, 10e-3, payload=500) + voice}, data_by("sr-m2"))

@@ -461,6 +461,46 @@ TEST(MultiServiceLinkTest, PacketsOfAFullWindowGoThroughASmallerOne)
     EXPECT_EQ(link.Pool().Packets(), 0U);
 }
 
+TEST(MultiServiceLinkTest, PacketsOfAFormerServiceGoBeforeLaterOnes)
+{
+    std::vector<std::uint64_t> all(9);
+    std::iota(all.begin(), all.end(), 1);
+    const auto changed = [](TestLink& link, const Json& settings)
+    {
+        for (std::uint64_t packet = 1; packet <= 8; ++packet)
+        {
+            link.Send(0, packet, 100);
+        }
+        link.ChangeSchemes(settings);
+    };
+    {
+        // Where a window grows in which some of them had no room.
+        Events events;
+        TestLink link(events, WLAN, Layer({Arq("sr", 0.05, 0.005)}));
+        changed(link, Layer({Arq("go-back-n", 0.05, 0.005, 2)}));
+        for (const int end : {0, 1})
+        {
+            link[end].Set(Layer({Arq("go-back-n", 0.05, 0.005, 16)}));
+        }
+        link.Send(0, 9, 100);
+        events.RunUntil(SECOND);
+        EXPECT_EQ(link.DeliveredItems(1), all);
+    }
+    {
+        // Where a queue in which some of them had no room has just given a frame.
+        Events events;
+        TestLink link(events, WLAN, Layer({Arq("sr", 0.05, 0.005)}));
+        auto shortQueue = Raw();
+        shortQueue["queue"] = 3;
+        changed(link, Layer({shortQueue}));
+        events.RunUntil(WLAN.TimeOf(103));
+        link.Send(0, 9, 100);
+        events.RunUntil(SECOND);
+        all.pop_back(); // it found no room
+        EXPECT_EQ(link.DeliveredItems(1), all);
+    }
+}
+
 TEST(MultiServiceLinkTest, AFrameOfTheFormerServiceDepartsForItsCountsOnly)
 {
     Events events;

@@ -310,6 +310,10 @@ class RandomRun
                 scheme[key] = scheme[key].get<double>() * (1 + static_cast<double>(m_random() % 100) / 500);
             }
         }
+        if (scheme.at("scheme").get<std::string>().starts_with("sr"))
+        {
+            scheme["fresh_acks"] = m_random() % 2 == 0;
+        }
         for (const char* const key : {"window", "ring"})
         {
             if (scheme.contains(key))

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
@@ -226,6 +227,26 @@ TEST(RlpTest, ASilenceLongerThanTheRingStartsTheReceiverAnew)
     }
     EXPECT_EQ(trace.link.DeliveredItems(1), expected);
     EXPECT_EQ(trace.link[1].Read()[0]["restarts"], 1);
+}
+
+TEST(RlpTest, AShorterTimerHoldsForANakInTransmission)
+{
+    // The timer of the first NAK, whose frame has come, still runs when the second one is in transmission, which is lost.
+    Events events;
+    const std::array<std::set<unsigned>, 2> lost{std::set<unsigned>{0, 3}, {1}};
+    std::array<unsigned, 2> sent{};
+    TestLink link(events, PCS, Layer({RlpOf("rlp", 2, 1.5, 10)}), [&](int from, const AirFrame&)
+                  { return Fate{.isLost = lost[from].contains(sent[from]++)}; });
+    link.Send(0, 1, 250);
+    link.Send(0, 2, 250);
+    events.RunUntil(500 * MILLISECOND);
+    link.Send(0, 3, 250);
+    link.Send(0, 4, 250);
+    events.RunUntil(500 * MILLISECOND + 2 * PCS.TimeOf(252) + PCS.delay);
+    link[1].Set(Layer({RlpOf("rlp", 2, 0.2, 10)}));
+    events.RunUntil(1000 * MILLISECOND);
+    EXPECT_EQ(link.Departures(1).size(), 3U);
+    EXPECT_EQ(link.DeliveredItems(1), (std::vector<std::uint64_t>{1, 2, 3, 4}));
 }
 
 TEST(RlpTest, TheTimerFactorHoldsForTimersThatRun)

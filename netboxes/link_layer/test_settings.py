@@ -23,6 +23,10 @@ LINK: dict[str, Any] = {
 }
 
 
+def by_loss(*choices: dict[str, Any], name: str = "stream") -> list[dict[str, Any]]:
+    return [{"class": name, "scheme": "by-loss", "choices": [*choices]}]
+
+
 def of_netbox(**layer: Any) -> dict[str, Any]:
     return {**LINK, "link_layer": {**LAYER, **layer}}
 
@@ -39,6 +43,14 @@ def of_netbox(**layer: Any) -> dict[str, Any]:
             "so that numbers come again before one is given up",
         ),
         (of_netbox(services=[{"class": "tunnel", "scheme": "snoop"}]), "in which TCP is encrypted (ESP, RFC 4303)"),
+        (of_netbox(services=[{"class": "stream", "scheme": "by-loss"}]), "by-loss has `choices`, and no other scheme has"),
+        (of_netbox(services=[{**STREAM, "choices": [{}, {"above": 0.1}]}]), "by-loss has `choices`, and no other scheme has"),
+        (of_netbox(services=by_loss({})), "at least 2"),
+        (of_netbox(services=by_loss({}, {"scheme": "by-loss", "above": 0.1})), "a choice is a scheme itself; name one"),
+        (of_netbox(services=by_loss({}, {"scheme": "sr-m2"})), "choices are in ascending order of `above`"),
+        (of_netbox(services=by_loss({"above": 0.01}, {"scheme": "sr-m2", "above": 0.02})), "the first one is taken from 0 on"),
+        (of_netbox(services=by_loss({}, {"scheme": "sr-m2", "above": 0.1, "timer": "1 ms"})), "a timer of 1 ms is below"),
+        (of_netbox(services=by_loss({}, {"scheme": "snoop", "above": 0.1}, name="tunnel")), "in which TCP is encrypted (ESP"),
         (of_netbox(base="c"), 'there is no station "c"'),
         ({**LINK, "link_layer": {"rate": "10 Mbit/s"}}, "delay"),
         (

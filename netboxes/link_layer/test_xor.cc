@@ -86,6 +86,61 @@ TEST(XorTest, WhatIsLostForGoodIsCountedWhenTheBlockEnds)
     EXPECT_EQ(script.link.Settled(1)->reason, Drop::OnAir);
 }
 
+TEST(XorTest, LongBlocksOfWhichTwoHaveNumbersLoseNothing)
+{
+    constexpr std::uint64_t PACKETS = 600;
+    for (const unsigned block : {84U, 85U, 127U})
+    {
+        Events events;
+        TestLink link(events, WLAN, Layer({Xor(block)}));
+        for (std::uint64_t packet = 1; packet <= PACKETS; ++packet)
+        {
+            link.Send(0, packet, 100);
+        }
+        events.RunUntil(10 * SECOND);
+        EXPECT_EQ(link.DeliveredItems(1).size(), PACKETS) << block;
+        EXPECT_EQ(link[1].StatisticsOf(0).lost, 0U) << block;
+    }
+}
+
+TEST(XorTest, AFrameThatTheNextBlockOvertookEndsNoBlock)
+{
+    // Of the second block one frame comes, behind the third block's first.
+    const std::set<unsigned> lost{4, 5};
+    Events events;
+    unsigned sent = 0;
+    TestLink link(events, WLAN, Layer({Xor(2)}),
+                  [&](int, const AirFrame&)
+                  {
+                      const auto number = sent++;
+                      return Fate{.isLost = lost.contains(number), .later = number == 3 ? 2 * MILLISECOND : 0};
+                  });
+    for (const std::uint64_t packet : {1, 2, 3, 4, 5})
+    {
+        link.Send(0, packet, 100);
+    }
+    events.RunUntil(SECOND);
+    link.Send(0, 6, 100);
+    events.RunUntil(2 * SECOND);
+    EXPECT_EQ(link.DeliveredItems(1), (Items{1, 2, 5, 3, 6}));
+    EXPECT_EQ(link[1].StatisticsOf(0).lost, 1U);
+}
+
+TEST(XorTest, ABlockOfLongAgoIsNotTakenForANewOne)
+{
+    // Frames of the blocks 1 to 3 and 5 to 7 are lost, and adaptive XOR has eight numbers: block 8 has that of block 0.
+    Events events;
+    const std::set<std::uint64_t> arriving{1, 5, 9};
+    TestLink link(events, WLAN, Layer({AdaptiveXor(1, 1)}), [&](int, const AirFrame& frame)
+                  { return Fate{.isLost = frame.type == FrameType::Parity || !arriving.contains(frame.payload.Item())}; });
+    for (std::uint64_t packet = 1; packet <= 9; ++packet)
+    {
+        link.Send(0, packet, 10);
+    }
+    events.RunUntil(SECOND);
+    EXPECT_EQ(link.DeliveredItems(1), (Items{1, 5, 9}));
+}
+
 TEST(XorTest, ResidualLossIsThatOfTheClosedForm)
 {
     // p(1 - (1-p)^n), in % to three digits. On WLAN a frame of 1002 bytes is hit by an error each

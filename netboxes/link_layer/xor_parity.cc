@@ -108,26 +108,36 @@ ParityBlock& XorParity::BlockAt(std::uint32_t number)
 {
     const auto silence = m_port.Time().Now() - m_latest;
     m_latest += silence;
-    if (silence > RoundTrip())
+    // Nothing overtakes for so long; and of two numbers the former block's is the next one's, too.
+    const bool mayBeLate = silence <= RoundTrip() && m_blocks > 2;
+    if (!mayBeLate)
     {
-        // Nothing overtakes for so long: its number may stand for a new block now.
         m_former.reset();
-    }
-    if (m_former && m_former->Number() == number)
-    {
-        return *m_former;
-    }
-    if (m_block && m_block->Number() != number)
-    {
-        const auto passed = (number + m_blocks - m_block->Number()) % m_blocks;
-        m_statistics.lost += m_block->Missing() + std::uint64_t{passed - 1} * m_size;
-        m_former = std::move(m_block);
-        m_block.reset();
     }
     if (!m_block)
     {
         m_block = NewBlock(number);
     }
+    const auto passed = (number + m_blocks - m_block->Number()) % m_blocks;
+    if (passed == 0)
+    {
+        return *m_block;
+    }
+    if (mayBeLate && passed == m_blocks - 1)
+    {
+        if (!m_former)
+        {
+            m_former = NewBlock(number);
+        }
+        return *m_former;
+    }
+    m_statistics.lost += m_block->Missing() + std::uint64_t{passed - 1} * m_size;
+    m_former.reset();
+    if (passed == 1)
+    {
+        m_former = std::move(m_block);
+    }
+    m_block = NewBlock(number);
     return *m_block;
 }
 

@@ -66,7 +66,7 @@ class XorParity : public Service
     Packet m_parity{};
 
     std::optional<ParityBlock> m_block;  ///< the receiver's
-    std::optional<ParityBlock> m_former; ///< the one before: frames that were overtaken may still come
+    std::optional<ParityBlock> m_former; ///< the one just before: frames that were overtaken may still come
     std::int64_t m_latest{0}; ///< when the latest frame came, ns
 };
 

@@ -15,7 +15,7 @@ from netboxes.errors.loss import Loss
 from netboxes.limits import limits_of
 from netboxes.link_layer.link import Link
 from netboxes.link_layer.service import Service, Services
-from netboxes.link_layer.service_checks import check_classes, check_timer, why_unfit
+from netboxes.link_layer.service_checks import check_classes, check_timers, why_unfit
 from netboxes.multiservice.profiles import PROFILES, ProfileName
 from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology
@@ -146,7 +146,11 @@ class Parameters(Technology):
         return Link(rate, delay, frame, profile)
 
     def gross_rate(self) -> float:
-        return sum(self.link.rate if station.rate is None else station.rate for station in self.stations.values())
+        return sum(self.rate_from(name) for name in self.stations)
+
+    def rate_from(self, station: str) -> float:
+        own = self.stations[station].rate
+        return self.link.rate if own is None else own
 
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
         own: dict[tuple[str | int, ...], str] = {
@@ -202,7 +206,7 @@ class Parameters(Technology):
         ends = {name: station.services or self.services for name, station in self.stations.items()}
         for services in (self.services, *ends.values()):
             check_classes(services)
-        one, other = ([(service.traffic_class, service.scheme) for service in services] for services in ends.values())
+        one, other = ([(service.traffic_class, service.schemes()) for service in services] for services in ends.values())
         if one != other:
             raise ValueError(
                 f"the ends differ: {' and '.join(f'{name} has {_listed(services)}' for name, services in ends.items())}; "
@@ -210,9 +214,9 @@ class Parameters(Technology):
             )
         for name, services in ends.items():
             for service in services:
-                check_timer(service, replace(self.link, rate=self.stations[name].rate or self.link.rate))
+                check_timers(service, replace(self.link, rate=self.stations[name].rate or self.link.rate))
         return self
 
 
 def _listed(services: list[Service]) -> str:
-    return ", ".join(f"{service.traffic_class}: {service.scheme}" for service in services) or "none"
+    return ", ".join(f"{service.traffic_class}: {' or '.join(service.schemes())}" for service in services) or "none"

@@ -3,6 +3,7 @@
 
 #include "air_end.h"
 #include "../link_layer/layer_json.h"
+#include "../link_layer/scheme_chooser.h"
 #include "../link_layer/simulator_timebase.h"
 
 #include <cmath>
@@ -43,6 +44,8 @@ class MultiServiceSegment : public Segment
     void SetErrors(StationId station, const Json& value);
     void SetUp(StationId station, bool isUp);
     void SetLayers(const Json& said);
+    /// Puts the choices of now into force.
+    void ChangeSchemes(const Json& said);
     LinkFacts FactsOf(const Json& said, StationId station) const;
     Json WhyDown(StationId from) const;
 
@@ -55,6 +58,7 @@ class MultiServiceSegment : public Segment
     PacketPool m_pool;
     SimulatorTimebase m_timebase;
     std::array<std::unique_ptr<AirEnd>, ENDS> m_ends;
+    std::optional<SchemeChooser> m_chooser;
 };
 
 MultiServiceSegment::MultiServiceSegment(const SegmentSetup& setup)
@@ -74,12 +78,15 @@ MultiServiceSegment::MultiServiceSegment(const SegmentSetup& setup)
         const auto& services = Of(m_said, id, "services");
         m_ends[id]->SetServices(ServicesOfClasses(services, m_classes));
         SetErrors(id, Of(m_said, id, "errors"));
-        m_ends[id]->Begin(LayerJson(m_said, services),
+        m_ends[id]->Begin(LayerJson(m_said, SchemeChooser::WithChoice(services, 0)),
                           FactsOf(m_said, id),
                           m_names[id] == m_said.at("base") ? LinkEnd::Base : LinkEnd::Mobile,
                           *m_ends[1 - id]);
         m_ends[id]->SetUp(Of(m_said, id, "up"));
     }
+    m_chooser.emplace(m_timebase, m_ends[0]->Layer(), m_ends[1]->Layer(), [this] { ChangeSchemes(m_said); });
+    CheckChoices(m_ends[0]->Layer(), Of(m_said, 0, "services"), m_ends[1]->Layer(), Of(m_said, 1, "services"), m_said);
+    m_chooser->Set(Of(m_said, 0, "services"), m_said.at("measure_interval"));
 }
 
 MultiServiceSegment::~MultiServiceSegment()
@@ -204,19 +211,21 @@ void MultiServiceSegment::SetLayers(const Json& said)
         throw OutOfRange("services: the ends differ; both need the same schemes for the same classes, in the same order");
     }
     const auto ofClasses = ServicesOfClasses(ofOne, m_classes);
-    try
-    {
-        MultiServiceLink::ChangeSchemes(
-            m_ends[0]->Layer(), LayerJson(said, ofOne), m_ends[1]->Layer(), LayerJson(said, ofOther));
-    }
-    catch (const std::invalid_argument& error)
-    {
-        throw OutOfRange(error.what());
-    }
+    CheckChoices(m_ends[0]->Layer(), ofOne, m_ends[1]->Layer(), ofOther, said);
+    m_chooser->Set(ofOne, said.at("measure_interval"));
+    ChangeSchemes(said);
     for (auto& end : m_ends)
     {
         end->SetServices(ofClasses);
     }
+}
+
+void MultiServiceSegment::ChangeSchemes(const Json& said)
+{
+    MultiServiceLink::ChangeSchemes(m_ends[0]->Layer(),
+                                    LayerJson(said, m_chooser->Chosen(Of(said, 0, "services"))),
+                                    m_ends[1]->Layer(),
+                                    LayerJson(said, m_chooser->Chosen(Of(said, 1, "services"))));
 }
 
 Json MultiServiceSegment::WhyDown(StationId from) const

@@ -268,6 +268,40 @@ def test_another_scheme_takes_over_what_is_under_way_also_with_a_full_window() -
     assert set(ran.records["fate"].tolist()) <= {Fate.DELIVERED, Fate.RETRY_LIMIT}
 
 
+def test_a_service_chooses_by_loss_and_can_be_told_another_scheme_meanwhile() -> None:
+    """At 5 % of losses RLP, at none nothing; a live change of the services has its own word."""
+    choices = [{"scheme": "none"}, {"scheme": "rlp", "above": 0.01}]
+    lossy, clean = ({"model": "independent", "probability": loss} for loss in (0.05, 0.0))
+    told = [{"class": "speech", "scheme": "sr-m2", "share": 1.0, "queue": 1000}]
+    ran = over(
+        {
+            "profile": "wlan",
+            "errors": {"probability": 0.0},
+            "services": [{"class": "speech", "scheme": "by-loss", "choices": choices}],
+        },
+        packets(np.arange(1, 40, 0.01), 200),
+        events=[(5.0, "errors", lossy), (15.0, "errors", clean), (20.0, "services", told), (30.0, "errors", lossy)],
+        interval_s=1.0,
+    )
+    schemes = {
+        round(line["at_s"]): [line["statistics"]["stations"][end]["services"]["speech"]["scheme"] for end in ("base", "mobile")]
+        for line in ran.journal
+        if "statistics" in line
+    }
+    assert [schemes[at_s] for at_s in (4, 9, 18, 25, 35)] == [[name] * 2 for name in ("none", "rlp", "none", "sr-m2", "sr-m2")]
+    arrived = numbers(ran)
+    assert len(set(arrived)) == len(arrived)
+    gone = sorted(set(range(3900)) - set(arrived))
+    # Before it has chosen; RLP gives up after three attempts, one in 8000 frames.
+    assert all(number < 700 for number in gone[:-2])
+
+
+def test_one_end_can_name_the_service_of_default_that_the_other_has_unnamed() -> None:
+    told = [{"class": "default", "scheme": "none", "share": 1.0, "queue": 5}]
+    ran = over({"profile": "cellular"}, packets([1.0, 2.0, 3.0], 50), events=[(1.5, "mobile.services", told)])
+    assert numbers(ran) == [0, 1, 2]
+
+
 def test_error_levels_shares_and_timers_change_while_it_runs() -> None:
     events: list[Change] = [
         (50.0, "errors", {"model": "level", "level": 4}),
