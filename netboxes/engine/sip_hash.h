@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <span>
 
@@ -24,7 +23,8 @@ inline SipHashKey UnpredictableKey()
 }
 
 /// SipHash-2-4, a hash that nobody can foresee who does not know the key: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF",
-/// INDOCRYPT 2012. Here of whole words, without the length that the paper puts behind them: what is hashed always has the same one.
+/// INDOCRYPT 2012. Here of whole words, without the length that the paper puts behind them: keys of a table are of one length, or of two (IPv4 and
+/// IPv6), and a collision only costs time.
 class SipHash
 {
   public:
@@ -39,15 +39,6 @@ class SipHash
         Round();
         Round();
         m_v[0] ^= word;
-    }
-
-    /// Of an IP address; IPv4's are in the first 4 bytes.
-    void Add(const std::array<std::uint8_t, 16>& address)
-    {
-        std::array<std::uint64_t, 2> words{};
-        std::memcpy(words.data(), address.data(), address.size());
-        Add(words[0]);
-        Add(words[1]);
     }
 
     std::uint64_t Finish()

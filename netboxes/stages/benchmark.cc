@@ -3,17 +3,20 @@
 
 #include "test_frames.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <iostream>
 #include <random>
 
 // stages-benchmark SETTINGS FLOWS [PACKETS]: what a packet of a stage costs.
 //
-// FLOWS TCP connections, opened before, send PACKETS in random order, each with its ACK. SETTINGS is a list of stages as netbox.json has
-// it. One line of JSON tells the CPU time a packet, with these stages and with none, in five pairs of trials, and the difference of the
-// medians.
+// FLOWS TCP connections, opened before, send PACKETS in random order, each with its ACK. All are written into a few frames again and again,
+// as a netbox has its packets in slots. SETTINGS is a list of stages as netbox.json has it. One line of JSON tells the CPU time a packet,
+// with these stages and with none, in five pairs of trials, and the difference of the medians.
 
 namespace netboxit::stages
 {
@@ -26,7 +29,9 @@ using namespace testing;
 constexpr int PAIRS = 5;
 constexpr std::int64_t PACKET_NS = 1'000; ///< between packets, in the stages' time
 constexpr std::uint32_t PAYLOAD = 1000;
-constexpr std::size_t SEQUENCE = 4, ACKNOWLEDGEMENT = 8, WINDOW = 14; ///< in a TCP header (RFC 9293, section 3.1)
+constexpr std::size_t SOURCE = ETHERNET_HEADER + 12, DESTINATION = SOURCE + 4;  ///< of IPv4 (RFC 791, section 3.1)
+constexpr std::size_t DESTINATION_PORT = 2, SEQUENCE = 4, ACKNOWLEDGEMENT = 8, WINDOW = 14; ///< in a TCP header (RFC 9293, section 3.1)
+constexpr std::size_t SLOTS = 64;
 
 std::int64_t CpuTime()
 {
@@ -35,85 +40,110 @@ std::int64_t CpuTime()
     return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-void Write32(Frame& frame, std::size_t at, std::uint32_t value)
+/// In one store each: to read a word that was just written by bytes, the processor waits for all its stores before. With a frame from a device
+/// it need not.
+void Write16(Frame& frame, std::size_t at, std::uint16_t value)
 {
-    for (int byte = 0; byte < 4; ++byte)
-    {
-        frame[at + byte] = static_cast<std::uint8_t>(value >> (24 - 8 * byte));
-    }
+    value = htons(value);
+    std::memcpy(&frame[at], &value, sizeof value);
 }
 
-/// A connection of a node, with the frames that it sends again and again, under other numbers.
+void Write32(Frame& frame, std::size_t at, std::uint32_t value)
+{
+    value = htonl(value);
+    std::memcpy(&frame[at], &value, sizeof value);
+}
+
+constexpr std::uint32_t REMOTE = 0x0a800001;
+
+/// The frames of all connections, in slots.
+class Slots
+{
+  public:
+    Slots() : m_data(SLOTS, Build({.destination = REMOTE, .payload = PAYLOAD})), m_acks(SLOTS, Build({.source = REMOTE, .sourcePort = 80}))
+    {
+    }
+
+    Frame& NextData()
+    {
+        return m_data[m_next = (m_next + 1) % SLOTS];
+    }
+
+    Frame& NextAck()
+    {
+        return m_acks[m_next];
+    }
+
+  private:
+    std::vector<Frame> m_data;
+    std::vector<Frame> m_acks;
+    std::size_t m_next{};
+};
+
+/// A connection of a node. Checksums of its frames are wrong, as no stage asks for them.
 class Connection
 {
   public:
     explicit Connection(std::uint32_t number)
-        : m_node(0x0a000000 + number / PORTS), m_port(static_cast<std::uint16_t>(FIRST_PORT + number % PORTS)),
-          m_data(Build(FromNode({.payload = PAYLOAD}))), m_ack(Build(ToNode({.window = 60'000}))), m_transport(TransportAt(m_data))
+        : m_node(0x0a000000 + number / PORTS), m_port(static_cast<std::uint16_t>(FIRST_PORT + number % PORTS))
     {
     }
 
     void Open(Chain& chain, std::int64_t now)
     {
-        auto syn = Build(FromNode({.flags = "S", .options = OPTIONS}));
-        auto synAck = Build(ToNode({.acknowledgement = 1, .flags = "SA", .options = OPTIONS}));
+        auto syn = Build({.source = m_node, .destination = REMOTE, .sourcePort = m_port, .flags = "S", .options = OPTIONS});
+        auto synAck = Build({.source = REMOTE,
+                             .destination = m_node,
+                             .sourcePort = 80,
+                             .destinationPort = m_port,
+                             .acknowledgement = 1,
+                             .flags = "SA",
+                             .options = OPTIONS});
         chain.Entering(syn, ReadHeaders(syn), now);
         chain.Leaving(synAck, ReadHeaders(synAck), now + HANDSHAKE_NS);
         m_sequence = 1;
     }
 
-    void Send(Chain& chain, std::int64_t now)
+    void Send(Chain& chain, Slots& slots, std::int64_t now)
     {
-        Write32(m_data, m_transport + SEQUENCE, m_sequence);
+        auto& frame = slots.NextData();
+        Write32(frame, SOURCE, m_node);
+        Write16(frame, TRANSPORT, m_port);
+        Write32(frame, TRANSPORT + SEQUENCE, m_sequence);
         m_sequence += PAYLOAD;
-        chain.Entering(m_data, ReadHeaders(m_data), now);
+        chain.Entering(frame, ReadHeaders(frame), now);
     }
 
-    void Acknowledge(Chain& chain, std::int64_t now)
+    void Acknowledge(Chain& chain, Slots& slots, std::int64_t now)
     {
-        Write32(m_ack, m_transport + ACKNOWLEDGEMENT, m_sequence);
-        m_ack[m_transport + WINDOW] = 0xea; // large again
-        chain.Leaving(m_ack, ReadHeaders(m_ack), now);
+        auto& frame = slots.NextAck();
+        Write32(frame, DESTINATION, m_node);
+        Write16(frame, TRANSPORT + DESTINATION_PORT, m_port);
+        Write32(frame, TRANSPORT + ACKNOWLEDGEMENT, m_sequence);
+        Write16(frame, TRANSPORT + WINDOW, 60'000);
+        chain.Leaving(frame, ReadHeaders(frame), now);
     }
 
   private:
-    static constexpr std::uint32_t REMOTE = 0x0a800001, PORTS = 50'000, FIRST_PORT = 1024;
+    static constexpr std::uint32_t PORTS = 50'000, FIRST_PORT = 1024;
+    static constexpr std::size_t TRANSPORT = ETHERNET_HEADER + 20;
     static constexpr std::int64_t HANDSHAKE_NS = 50'000'000;
     static inline const std::vector<std::uint8_t> OPTIONS{2, 4, 5, 0xb4, 3, 3, 7}; ///< MSS, window scale
 
-    SegmentFrame FromNode(SegmentFrame segment) const
-    {
-        segment.source = m_node;
-        segment.destination = REMOTE;
-        segment.sourcePort = m_port;
-        return segment;
-    }
-
-    SegmentFrame ToNode(SegmentFrame segment) const
-    {
-        segment.source = REMOTE;
-        segment.destination = m_node;
-        segment.sourcePort = 80;
-        segment.destinationPort = m_port;
-        return segment;
-    }
-
     std::uint32_t m_node;
     std::uint16_t m_port;
-    Frame m_data;
-    Frame m_ack;
-    std::size_t m_transport;
     std::uint32_t m_sequence{};
 };
 
 /// CPU time a packet, ns. The numbers in the frames go on from `connections`.
 double Trial(Chain& chain, std::vector<Connection>& connections, const std::vector<std::uint32_t>& order, std::int64_t& now)
 {
+    Slots slots;
     const auto began = CpuTime();
     for (const auto number : order)
     {
-        connections[number].Send(chain, now);
-        connections[number].Acknowledge(chain, now + PACKET_NS);
+        connections[number].Send(chain, slots, now);
+        connections[number].Acknowledge(chain, slots, now + PACKET_NS);
         now += 2 * PACKET_NS;
     }
     return static_cast<double>(CpuTime() - began) / (2.0 * static_cast<double>(order.size()));

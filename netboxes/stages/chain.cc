@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <ranges>
+#include <stdexcept>
+#include <string>
 
 namespace netboxit::stages
 {
@@ -22,18 +24,31 @@ bool Chain::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::
 
 void Chain::Set(const Json& stages, std::int64_t now)
 {
-    // All are made first, also those that are only set: whatever is wrong with settings throws here.
+    if (!stages.is_array() || stages.size() > MOST)
+    {
+        throw std::invalid_argument("stages are a list of " + std::to_string(MOST) + " at most");
+    }
+    const auto stays = [this](std::size_t place, const std::string& kind) {
+        return place < m_links.size() && m_links[place].kind == kind;
+    };
+    // Whatever is wrong throws here, before anything changes. Those that stay are not made anew: large tables take milliseconds.
     std::vector<Link> links;
     for (const auto& settings : stages)
     {
-        links.push_back({settings.at("stage"), MakeStage(settings, m_seed + links.size())});
-    }
-    for (std::size_t i = 0; i < std::min(links.size(), m_links.size()); ++i)
-    {
-        if (links[i].kind == m_links[i].kind)
+        const std::string kind = settings.at("stage");
+        const auto place = links.size();
+        if (stays(place, kind))
         {
-            m_links[i].stage->Set(stages[i], now);
-            links[i] = std::move(m_links[i]);
+            m_links[place].stage->Check(settings);
+        }
+        links.push_back({kind, stays(place, kind) ? nullptr : MakeStage(settings, m_seed + place)});
+    }
+    for (std::size_t place = 0; place < links.size(); ++place)
+    {
+        if (!links[place].stage)
+        {
+            m_links[place].stage->Set(stages[place], now);
+            links[place] = std::move(m_links[place]);
         }
     }
     m_links = std::move(links);

@@ -14,6 +14,9 @@ namespace netboxit::stages
 class Chain
 {
   public:
+    /// Each one reads each packet.
+    static constexpr std::size_t MOST = 16;
+
     /// Of a port, by its number. `seed` of what stages do at random: no two of them, of whatever port, have the same.
     Chain(std::uint32_t seed, std::size_t port) : m_seed((std::uint64_t{seed} << 32) + (port << 10))
     {

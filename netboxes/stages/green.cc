@@ -43,19 +43,20 @@ Green::Green(const Json& settings, std::uint64_t seed)
 
 bool Green::Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
-    const auto packet = m_flows.Entering(headers, now);
-    if (!packet || packet->segment.payload == 0)
+    const auto segment = m_flows.Read(headers);
+    const auto flow = segment ? m_flows.Entering(*headers.ip, *segment, now) : std::nullopt;
+    if (!flow || segment->payload == 0)
     {
         return true;
     }
-    const auto rtt = m_flows.PathRttOf(packet->flow);
+    const auto rtt = m_flows.PathRttOf(*flow);
     if (!rtt)
     {
         ++m_noRtt;
         return true;
     }
     Advance(now);
-    Count(*packet);
+    Count(*flow, segment->payload);
     const auto probability = ProbabilityOf(*rtt, now);
     ++m_judged;
     m_certain += probability >= 1 ? 1 : 0;
@@ -74,7 +75,10 @@ bool Green::Entering(std::span<std::uint8_t> frame, const Headers& headers, std:
 
 bool Green::Leaving(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
 {
-    m_flows.Leaving(headers, now, m_settings.rttWindow);
+    if (const auto segment = m_flows.Read(headers))
+    {
+        m_flows.Leaving(*headers.ip, *segment, now, m_settings.rttWindow);
+    }
     return true;
 }
 
@@ -92,12 +96,12 @@ void Green::Advance(std::int64_t now)
     m_began += ended * m_settings.sampling;
 }
 
-void Green::Count(const MeasuredFlows::Packet& packet)
+void Green::Count(TcpFlows::Id flow, std::uint32_t payload)
 {
-    m_present.mss = std::max(m_present.mss, packet.segment.payload);
-    if (m_counted[packet.flow] != m_period)
+    m_present.mss = std::max(m_present.mss, payload);
+    if (m_counted[flow] != m_period)
     {
-        m_counted[packet.flow] = m_period;
+        m_counted[flow] = m_period;
         ++m_present.flows;
     }
 }
@@ -134,6 +138,11 @@ void Green::Opened(TcpFlows::Id id)
         m_counted.resize(id + std::size_t{1});
     }
     m_counted[id] = 0;
+}
+
+void Green::Check(const Json& settings) const
+{
+    SettingsOf(settings);
 }
 
 void Green::Set(const Json& settings, std::int64_t now)

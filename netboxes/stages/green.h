@@ -39,6 +39,7 @@ class Green : public Stage, private TcpFlows::Observer
 
     bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
+    void Check(const Json& settings) const override;
     void Set(const Json& settings, std::int64_t now) override;
     /// - `flows`, `mss`: N, and the MSS in bytes, as of now;
     /// - `judged`: segments that met a probability; `dropped`, `marked`: of them; `certain`: of them, those whose probability was 1;
@@ -72,7 +73,7 @@ class Green : public Stage, private TcpFlows::Observer
     void Stalled(TcpFlows::Id) override {}
 
     void Advance(std::int64_t now);
-    void Count(const MeasuredFlows::Packet& packet);
+    void Count(TcpFlows::Id flow, std::uint32_t payload);
     Period Recent(std::int64_t now) const;
     double ProbabilityOf(std::int64_t rtt, std::int64_t now) const;
     double Uniform();

@@ -3,27 +3,23 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
-
 namespace netboxit::stages
 {
 
 IpAddress NodeOf(const IpHeaders& ip, Direction direction)
 {
-    IpAddress address{.version = ip.version};
-    std::ranges::copy(direction == Direction::FromNode ? ip.source : ip.destination, address.bytes.begin());
-    return address;
+    return {WordsOf((direction == Direction::FromNode ? ip.source : ip.destination).data(), ip.version), ip.version};
 }
 
 std::optional<IpAddress> ReadIpAddress(const std::string& text)
 {
     IpAddress address;
-    if (inet_pton(AF_INET, text.c_str(), address.bytes.data()) == 1)
+    if (inet_pton(AF_INET, text.c_str(), address.words.data()) == 1)
     {
         address.version = 4;
         return address;
     }
-    if (inet_pton(AF_INET6, text.c_str(), address.bytes.data()) == 1)
+    if (inet_pton(AF_INET6, text.c_str(), address.words.data()) == 1)
     {
         address.version = 6;
         return address;
@@ -34,7 +30,7 @@ std::optional<IpAddress> ReadIpAddress(const std::string& text)
 std::string TextOf(const IpAddress& address)
 {
     std::array<char, INET6_ADDRSTRLEN> text{};
-    inet_ntop(address.version == 4 ? AF_INET : AF_INET6, address.bytes.data(), text.data(), text.size());
+    inet_ntop(address.version == 4 ? AF_INET : AF_INET6, address.words.data(), text.data(), text.size());
     return text.data();
 }
 

@@ -47,8 +47,17 @@ class KeyedSlots
 
     std::optional<Id> Find(const Key& key) const
     {
+        return Find(key, [](Id) {});
+    }
+
+    /// Calls `fetch` with the number of each value that may be the one, before it reads that value: what belongs to it elsewhere can be fetched
+    /// from memory at the same time.
+    template <typename Fetch>
+    std::optional<Id> Find(const Key& key, const Fetch& fetch) const
+    {
         for (auto id = m_buckets[BucketOf(key)]; id != NONE; id = m_slots[id].nextInBucket)
         {
+            fetch(id);
             if (m_slots[id].value.key == key)
             {
                 return id;
@@ -90,7 +99,8 @@ class KeyedSlots
     }
 
   private:
-    struct Slot
+    /// On cache lines of its own, two, as processors fetch lines in pairs: of many slots each access is a miss.
+    struct alignas(128) Slot
     {
         Value value{};
         Id nextInBucket{};

@@ -101,6 +101,13 @@ bool Mark::Passes(std::span<std::uint8_t> frame, const Headers& headers, Directi
     return true;
 }
 
+void Mark::Check(const Json& settings) const
+{
+    SettingsOf(SettingsReader(settings, "mark"));
+    const auto ofMeter = MeterSettings(settings);
+    Meter::Check(SettingsReader(ofMeter, "mark"));
+}
+
 void Mark::Set(const Json& settings, std::int64_t now)
 {
     const auto changed = SettingsOf(SettingsReader(settings, "mark"));

@@ -30,6 +30,7 @@ class Mark : public Stage
 
     bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
+    void Check(const Json& settings) const override;
     void Set(const Json& settings, std::int64_t now) override;
     /// Of the directions that it marks:
     /// - `within`, `exceeding`: IP packets, by the profile; `marked`: those with a new DSCP;

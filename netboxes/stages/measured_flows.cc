@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measured_flows.h"
 
+#include "fetch.h"
+
 namespace netboxit::stages
 {
 
@@ -8,65 +10,67 @@ MeasuredFlows::MeasuredFlows(const SipHashKey& seed, TcpFlows::Observer* observe
     : m_observer(observer),
       m_flows(seed, *this)
 {
-    m_rtts.reserve(TcpFlows::CAPACITY);
-    m_nodes.reserve(TcpFlows::CAPACITY);
+    m_paths.reserve(TcpFlows::CAPACITY);
 }
 
-std::optional<MeasuredFlows::Packet> MeasuredFlows::Entering(const Headers& headers, std::int64_t now)
+std::optional<TcpSegment> MeasuredFlows::Read(const Headers& headers)
 {
-    const auto packet = PacketOf(headers, Direction::FromNode, now);
-    if (packet && packet->segment.End() != packet->segment.sequence)
-    {
-        m_rtts[packet->flow].Sent(packet->segment.sequence, packet->segment.End(), now);
-    }
-    if (packet && packet->segment.ack && m_nodes[packet->flow].synAck)
-    {
-        auto& node = m_nodes[packet->flow];
-        node.rtt = node.isRepeated ? 0 : now - *node.synAck;
-        node.synAck.reset();
-    }
-    return packet;
+    auto segment = ReadTcpSegment(headers);
+    m_unmanaged += !segment && headers.ip ? 1 : 0;
+    return segment;
 }
 
-std::optional<MeasuredFlows::Packet> MeasuredFlows::Leaving(
-    const Headers& headers, std::int64_t now, std::optional<std::int64_t> window)
+std::optional<MeasuredFlows::Id> MeasuredFlows::Entering(const IpHeaders& ip, const TcpSegment& segment, std::int64_t now)
 {
-    auto packet = PacketOf(headers, Direction::ToNode, now);
-    if (packet && packet->segment.ack)
+    m_flows.Expire(now);
+    const auto flow = m_flows.See(ip, segment, Direction::FromNode, now);
+    if (!flow)
     {
-        packet->rtt = m_rtts[packet->flow].Acknowledged(packet->segment.acknowledgement, now, window);
-        if (packet->segment.syn)
-        {
-            auto& node = m_nodes[packet->flow];
-            node.isRepeated = node.synAck.has_value();
-            node.synAck = now;
-        }
+        return flow;
     }
-    return packet;
+    auto& path = m_paths[*flow];
+    if (segment.End() != segment.sequence)
+    {
+        path.remote.Sent(segment.sequence, segment.End(), now);
+    }
+    if (segment.ack && path.node.synAck)
+    {
+        path.node.rtt = path.node.isRepeated ? 0 : now - *path.node.synAck;
+        path.node.synAck.reset();
+    }
+    return flow;
 }
 
-std::optional<MeasuredFlows::Packet> MeasuredFlows::PacketOf(const Headers& headers, Direction direction, std::int64_t now)
+std::optional<MeasuredFlows::Answer> MeasuredFlows::Leaving(
+    const IpHeaders& ip, const TcpSegment& segment, std::int64_t now, std::optional<std::int64_t> window)
 {
-    const auto segment = ReadTcpSegment(headers);
-    if (!segment)
+    m_flows.Expire(now);
+    const auto flow = m_flows.See(ip, segment, Direction::ToNode, now);
+    if (!flow)
     {
-        m_unmanaged += headers.ip ? 1 : 0;
         return std::nullopt;
     }
-    m_flows.Expire(now);
-    const auto flow = m_flows.See(*headers.ip, *segment, direction, now);
-    return flow ? std::optional(Packet{*segment, *flow}) : std::nullopt;
+    Answer answer{.flow = *flow};
+    if (segment.ack)
+    {
+        auto& path = m_paths[*flow];
+        answer.rtt = path.remote.Acknowledged(segment.acknowledgement, now, window);
+        if (segment.syn)
+        {
+            path.node.isRepeated = path.node.synAck.has_value();
+            path.node.synAck = now;
+        }
+    }
+    return answer;
 }
 
 void MeasuredFlows::Opened(Id flow)
 {
-    if (flow >= m_rtts.size())
+    if (flow >= m_paths.size())
     {
-        m_rtts.resize(flow + std::size_t{1});
-        m_nodes.resize(m_rtts.size());
+        m_paths.resize(flow + std::size_t{1});
     }
-    m_rtts[flow] = {};
-    m_nodes[flow] = {};
+    m_paths[flow] = {};
     if (m_observer)
     {
         m_observer->Opened(flow);
@@ -86,6 +90,15 @@ void MeasuredFlows::Stalled(Id flow)
     if (m_observer)
     {
         m_observer->Stalled(flow);
+    }
+}
+
+void MeasuredFlows::Fetch(Id flow) const
+{
+    FetchToWrite(m_paths[flow]);
+    if (m_observer)
+    {
+        m_observer->Fetch(flow);
     }
 }
 

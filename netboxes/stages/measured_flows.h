@@ -18,10 +18,9 @@ class MeasuredFlows : private TcpFlows::Observer
   public:
     using Id = TcpFlows::Id;
 
-    /// A packet of an open connection.
-    struct Packet
+    /// What a packet to the node shows of its connection.
+    struct Answer
     {
-        TcpSegment segment;
         Id flow{};
         std::optional<std::int64_t> rtt{}; ///< a sample that it gives, ns
     };
@@ -29,10 +28,13 @@ class MeasuredFlows : private TcpFlows::Observer
     /// `observer` is told of the connections, too, and outlives this.
     explicit MeasuredFlows(const SipHashKey& seed, TcpFlows::Observer* observer = nullptr);
 
-    /// What passes from the node. Nothing for what is no TCP segment of an open connection.
-    std::optional<Packet> Entering(const Headers& headers, std::int64_t now);
-    /// What passes to the node. `window` of the smallest RTT in ns; nothing: the connection's life.
-    std::optional<Packet> Leaving(const Headers& headers, std::int64_t now, std::optional<std::int64_t> window);
+    /// The segment of a packet that passes. What has none and is IP is counted as unmanaged.
+    std::optional<TcpSegment> Read(const Headers& headers);
+    /// The connection of a segment that passes from the node; nothing where none is open.
+    std::optional<Id> Entering(const IpHeaders& ip, const TcpSegment& segment, std::int64_t now);
+    /// The same of a segment to the node. `window` of the smallest RTT in ns; nothing: the connection's life.
+    std::optional<Answer> Leaving(
+        const IpHeaders& ip, const TcpSegment& segment, std::int64_t now, std::optional<std::int64_t> window);
 
     /// Removes connections whose time is over.
     void Expire(std::int64_t now)
@@ -48,7 +50,7 @@ class MeasuredFlows : private TcpFlows::Observer
     /// Between here and the remote end, ns; nothing before the connection's first sample.
     std::optional<std::int64_t> RttOf(Id flow) const
     {
-        return m_rtts[flow].Minimum();
+        return m_paths[flow].remote.Minimum();
     }
 
     /// From end to end, ns: between here and the remote end, and between here and the node, from the SYN-ACK to what acknowledges it (0
@@ -56,7 +58,7 @@ class MeasuredFlows : private TcpFlows::Observer
     std::optional<std::int64_t> PathRttOf(Id flow) const
     {
         const auto remote = RttOf(flow);
-        return remote ? std::optional(std::max(*remote, PassiveRtt::SMALLEST) + m_nodes[flow].rtt) : std::nullopt;
+        return remote ? std::optional(std::max(*remote, PassiveRtt::SMALLEST) + m_paths[flow].node.rtt) : std::nullopt;
     }
 
     /// IP packets that are not TCP or whose segment cannot be read (fragments, IPsec, malformed ones).
@@ -74,15 +76,20 @@ class MeasuredFlows : private TcpFlows::Observer
         std::int64_t rtt{};
     };
 
+    /// Both halves. What each segment asks for is in the first two cache lines, which processors fetch as a pair.
+    struct alignas(128) Path
+    {
+        Node node{};
+        PassiveRtt remote{};
+    };
+
     void Opened(Id flow) override;
     void Closed(Id flow) override;
     void Stalled(Id flow) override;
-
-    std::optional<Packet> PacketOf(const Headers& headers, Direction direction, std::int64_t now);
+    void Fetch(Id flow) const override;
 
     TcpFlows::Observer* m_observer;
-    std::vector<PassiveRtt> m_rtts; ///< of the connections, by id
-    std::vector<Node> m_nodes;      ///< likewise
+    std::vector<Path> m_paths; ///< of the connections, by id
     TcpFlows m_flows;
     std::uint64_t m_unmanaged{};
 };

@@ -32,6 +32,12 @@ class Meter
 
     explicit Meter(const SettingsReader& settings);
 
+    /// Throws where settings are not as above.
+    static void Check(const SettingsReader& settings)
+    {
+        SettingsOf(settings);
+    }
+
     /// Whether packets of the direction are metered at all.
     bool Has(Direction direction) const
     {

@@ -76,11 +76,12 @@ class PassiveRtt
     void PopFront();
     void ForgetOld(std::int64_t now);
 
-    std::array<Trace, LONGEST_LIST> m_traces{}; ///< a ring, in the order of `end`
+    // What each segment asks for is in one place in memory; traces are many.
     std::size_t m_first{};
     std::size_t m_size{};
     std::optional<std::uint32_t> m_next; ///< behind all that was sent
     WindowedMinimum m_minimum;
+    std::array<Trace, LONGEST_LIST> m_traces{}; ///< a ring, in the order of `end`
 };
 
 } // namespace netboxit::stages

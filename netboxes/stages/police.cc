@@ -30,6 +30,11 @@ bool Police::Passes(const Headers& headers, Direction direction, std::int64_t no
     return conforms;
 }
 
+void Police::Check(const Json& settings) const
+{
+    Meter::Check(SettingsReader(settings, "police"));
+}
+
 void Police::Set(const Json& settings, std::int64_t now)
 {
     m_meter.Set(SettingsReader(settings, "police"), now);

@@ -22,6 +22,7 @@ class Police : public Stage
 
     bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
+    void Check(const Json& settings) const override;
     void Set(const Json& settings, std::int64_t now) override;
     /// Of the directions that it polices:
     /// - `passed`, `passed_bytes`, `dropped`, `dropped_bytes`: packets, and their bytes from the layer-3 header on;

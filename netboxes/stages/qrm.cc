@@ -96,7 +96,10 @@ Qrm::Qrm(const Json& settings)
 
 bool Qrm::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
 {
-    m_flows.Entering(headers, now);
+    if (const auto segment = m_flows.Read(headers))
+    {
+        m_flows.Entering(*headers.ip, *segment, now);
+    }
     if (!headers.ip)
     {
         ++m_unmanaged;
@@ -112,14 +115,15 @@ bool Qrm::Entering(std::span<std::uint8_t>, const Headers& headers, std::int64_t
 
 bool Qrm::Leaving(std::span<std::uint8_t>, const Headers& headers, std::int64_t now)
 {
-    const auto packet = m_flows.Leaving(headers, now, m_settings.rttWindow);
-    if (packet && packet->rtt)
+    const auto segment = m_flows.Read(headers);
+    const auto answer = segment ? m_flows.Leaving(*headers.ip, *segment, now, m_settings.rttWindow) : std::nullopt;
+    if (answer && answer->rtt)
     {
         if (const auto id = m_nodes.Find(NodeOf(*headers.ip, Direction::ToNode)))
         {
             auto& state = m_nodes[*id].state;
-            state.smallestRtt.Add(*packet->rtt, now, m_settings.rttWindow);
-            state.lastRtt = packet->rtt;
+            state.smallestRtt.Add(*answer->rtt, now, m_settings.rttWindow);
+            state.lastRtt = answer->rtt;
         }
     }
     return true;
@@ -279,6 +283,11 @@ void Qrm::Share(std::int64_t now)
     m_grantedUntil = now;
     const auto nodes = std::max(m_sharing + (m_othersSeen ? 1U : 0U), 1U);
     m_share = std::max(m_settings.rate - m_budgeted, 0.0) / nodes;
+}
+
+void Qrm::Check(const Json& settings) const
+{
+    SettingsOf(settings);
 }
 
 void Qrm::Set(const Json& settings, std::int64_t now)

@@ -67,14 +67,14 @@ bool SettingsReader::FlagOr(const char* key, bool otherwise) const
     return value;
 }
 
-std::optional<std::int64_t> SettingsReader::RttWindow() const
+std::optional<std::int64_t> SettingsReader::TimeOrNull(const char* key, double otherwise) const
 {
-    const auto window = m_settings.find("rtt_window");
-    if (window != m_settings.end() && window->is_null())
+    const auto value = m_settings.find(key);
+    if (value != m_settings.end() && value->is_null())
     {
         return std::nullopt;
     }
-    return std::llround(NumberOr("rtt_window", 10, TIMES) * NS_PER_S);
+    return std::llround(NumberOr(key, otherwise, TIMES) * NS_PER_S);
 }
 
 bool SettingsReader::IsNull(const char* key) const

@@ -53,8 +53,13 @@ class SettingsReader
         return IsNull(key) ? otherwise : static_cast<Choice>(IndexOf(key, names));
     }
 
-    /// ns of the time in which a round-trip time is the smallest one: "rtt_window", 10 s; nothing where it is null, that is the flow's life.
-    std::optional<std::int64_t> RttWindow() const;
+    /// ns of a time in s, `otherwise` where nothing is said; nothing where it is null, that is a flow's life.
+    std::optional<std::int64_t> TimeOrNull(const char* key, double otherwise) const;
+    /// In which a round-trip time is the smallest one: "rtt_window", 10 s.
+    std::optional<std::int64_t> RttWindow() const
+    {
+        return TimeOrNull("rtt_window", 10);
+    }
 
     [[noreturn]] void Refuse(const std::string& key, const Json& value, const std::string& permitted) const;
 

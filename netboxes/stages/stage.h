@@ -24,6 +24,8 @@ class Stage
     virtual bool Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) = 0;
     /// A frame from the segment is about to leave at the port; the same otherwise.
     virtual bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) = 0;
+    /// Throws what Set() would throw with these settings: std::invalid_argument or nlohmann::json::exception.
+    virtual void Check(const Json& settings) const = 0;
     /// Takes new settings, with all keys of those it was made with; what it knows of packets stays.
     virtual void Set(const Json& settings, std::int64_t now) = 0;
     /// Its statistics, in base units.

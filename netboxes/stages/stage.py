@@ -21,7 +21,9 @@ MOST_STAGES: Final = 16
 #: Words in the place of numbers, for which the C++ has null: a flow's life, the rate of the station's link.
 _LIFE: Final = "life"
 NETBOX: Final = "netbox"
+#: Times that may be a flow's life.
 _RttWindow = Annotated[float, Quantity(TIME, 0.1, 3600.0)]
+_Idle = Annotated[float, Quantity(TIME, 0.1, 3600.0)]
 _Rate = Annotated[float, Quantity(RATE, 1e3, 100e9)]
 _Budget = _Rate
 
@@ -46,7 +48,7 @@ class Stage(BaseModel):
     _OF: ClassVar[dict[str, dict[str, Any]]] = {
         "pink": {
             **{"rate": ..., "exploitation": 0.95, "accounting": "fixed", "reallocation": "base"},
-            **{"rtt_window": 10.0, "syn_guard": False},
+            **{"rtt_window": 10.0, "syn_guard": False, "idle": 2.0},
         },
         # RFC 2475, 2.3.3. The usual burst follows from the rate.
         "police": {"rate": ..., "burst": None, "direction": "entering", "per": "port"},
@@ -111,8 +113,10 @@ class Stage(BaseModel):
     rtt: Annotated[float, Quantity(TIME, 1e-4, 60.0)] | None = Field(
         None, description="qrm: of a node whose TCP has shown none yet; 100 ms."
     )
-    idle: Annotated[float, Quantity(TIME, 0.1, 3600.0)] | None = Field(
-        None, description="qrm: a node that sends nothing for so long has no share; 10 s."
+    idle: _Idle | Literal["life"] | None = Field(
+        None,
+        description="qrm: a node that sends nothing for so long has no share; 10 s. pink: a flow whose node sends no payload for "
+        "so long, and for two round-trip times, has none until it does; 2 s; life: it has one while it lives, as in the source.",
     )
     nodes: int | None = Field(
         None, ge=1, le=16_384, description="qrm: nodes without a budget that are told apart; further ones share one share; 1024."
@@ -146,6 +150,8 @@ class Stage(BaseModel):
             wrong[()] = f"{self.stage} needs {', '.join(missing)}; add {missing[0]}: …"
         if self.stage == "mark":
             wrong |= self._wrong_marks()
+        if self.stage == "qrm" and self.idle == _LIFE:
+            wrong["idle",] = "qrm has a time here: a node has no end that it tells; say one, as 10 s"
         if wrong:
             raise AtPlaces(wrong)
         return self
@@ -182,8 +188,9 @@ class Stage(BaseModel):
         for key in (key for key, default in own.items() if default is None):
             limits[key] = {**limits[key], "optional": True}
         limits["rate"] = {**limit_of(FieldInfo.from_annotation(_Rate)), "optional": True}
-        if "rtt_window" in limits:
-            limits["rtt_window"] = {**limit_of(FieldInfo.from_annotation(_RttWindow)), "optional": True}
+        for key, time in (("rtt_window", _RttWindow), ("idle", _Idle)):
+            if key in limits:
+                limits[key] = {**limit_of(FieldInfo.from_annotation(time)), "optional": True}
         return limits
 
 

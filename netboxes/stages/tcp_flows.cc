@@ -2,6 +2,8 @@
 #include "tcp_flows.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 namespace netboxit::stages
 {
@@ -11,6 +13,8 @@ namespace
 
 /// A call of Expire stays short, even where a flood's flows all end at once; each segment opens one flow at most.
 constexpr int REMOVED_AT_ONCE = 64;
+/// A call of Insert stays short, too, where all flows send.
+constexpr int CHANCES_AT_ONCE = 64;
 
 /// What a host takes for the other's MSS without an option (RFC 9293, section 3.7.1), bytes.
 constexpr std::uint32_t DEFAULT_MSS_IPV4 = 536;
@@ -27,28 +31,38 @@ std::uint32_t MssOf(const TcpFlow::End& end, std::uint8_t version)
 
 } // namespace
 
-TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Direction direction)
+TcpFlowKey::TcpFlowKey(const IpHeaders& ip, const TcpSegment& segment, Direction direction)
 {
-    TcpFlowKey key{.version = ip.version};
-    const bool fromNode = direction == Direction::FromNode;
-    std::ranges::copy(fromNode ? ip.source : ip.destination, key.node.begin());
-    std::ranges::copy(fromNode ? ip.destination : ip.source, key.remote.begin());
-    key.nodePort = fromNode ? segment.sourcePort : segment.destinationPort;
-    key.remotePort = fromNode ? segment.destinationPort : segment.sourcePort;
-    return key;
+    const bool isFromNode = direction == Direction::FromNode;
+    const auto* const node = (isFromNode ? ip.source : ip.destination).data();
+    const auto* const remote = (isFromNode ? ip.destination : ip.source).data();
+    m_node = WordsOf(node, ip.version);
+    m_remote = WordsOf(remote, ip.version);
+    const std::uint64_t nodePort = isFromNode ? segment.sourcePort : segment.destinationPort;
+    const std::uint64_t remotePort = isFromNode ? segment.destinationPort : segment.sourcePort;
+    m_ends = nodePort << 32 | remotePort << 8 | ip.version;
 }
 
 std::uint32_t TcpFlow::SegmentSize() const
 {
-    const auto mss = std::max(std::min(MssOf(node, key.version), MssOf(remote, key.version)), SMALLEST_MSS);
+    const auto mss = std::max(std::min(MssOf(node, key.Version()), MssOf(remote, key.Version())), SMALLEST_MSS);
     return node.timestamps && remote.timestamps ? mss - TIMESTAMPS : mss;
 }
 
 void TcpFlowKey::AddTo(SipHash& hash) const
 {
-    hash.Add(node);
-    hash.Add(remote);
-    hash.Add(std::uint64_t{nodePort} << 32 | std::uint64_t{remotePort} << 8 | version);
+    if (Version() == 4)
+    {
+        hash.Add(m_node[0] ^ std::rotl(m_remote[0], 32)); // both addresses: a word is two rounds
+    }
+    else
+    {
+        for (const auto word : {m_node[0], m_node[1], m_remote[0], m_remote[1]})
+        {
+            hash.Add(word);
+        }
+    }
+    hash.Add(m_ends);
 }
 
 TcpFlows::TcpFlows(const SipHashKey& seed, Observer& observer)
@@ -59,8 +73,8 @@ TcpFlows::TcpFlows(const SipHashKey& seed, Observer& observer)
 
 std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment& segment, Direction direction, std::int64_t now)
 {
-    const auto key = KeyOf(ip, segment, direction);
-    auto found = m_slots.Find(key);
+    const TcpFlowKey key(ip, segment, direction);
+    auto found = m_slots.Find(key, [this](Id id) { m_observer.Fetch(id); });
     const bool isSyn = segment.syn && !segment.ack && !segment.rst;
     if (!found)
     {
@@ -85,7 +99,11 @@ std::optional<TcpFlows::Id> TcpFlows::See(const IpHeaders& ip, const TcpSegment&
         return std::nullopt;
     }
     flow.seen = now;
-    m_openByAge.MoveToBack(id);
+    if (now - flow.listed >= LISTED_ANEW)
+    {
+        flow.listed = now;
+        m_openByAge.MoveToBack(id);
+    }
     sender.isSeen = true;
     if (segment.rst)
     {
@@ -133,12 +151,29 @@ TcpFlows::Id TcpFlows::Insert(const TcpFlowKey& key)
     if (m_slots.IsFull())
     {
         const auto closed = m_closedByAge.Front();
-        const auto oldest = closed ? *closed : *m_openByAge.Front();
+        const auto oldest = closed ? *closed : LongestIdle();
         m_evicted += closed ? 0 : 1;
         Close(oldest);
         Remove(oldest);
     }
     return m_slots.Insert(key);
+}
+
+/// Those that had a segment since they came to the end of the list go there again, so that no flood evicts who sends.
+TcpFlows::Id TcpFlows::LongestIdle()
+{
+    for (int chances = 0; chances < CHANCES_AT_ONCE; ++chances)
+    {
+        const auto id = *m_openByAge.Front();
+        auto& flow = m_slots[id];
+        if (flow.seen == flow.listed)
+        {
+            break;
+        }
+        flow.listed = flow.seen;
+        m_openByAge.MoveToBack(id);
+    }
+    return *m_openByAge.Front();
 }
 
 void TcpFlows::Remove(Id id)
@@ -150,10 +185,11 @@ void TcpFlows::Remove(Id id)
 void TcpFlows::Begin(Id id, std::int64_t now)
 {
     auto& flow = m_slots[id];
-    flow = {.key = flow.key, .opened = now, .seen = now, .isOpen = true};
+    flow = {.key = flow.key, .opened = now, .seen = now, .listed = now, .isOpen = true};
     m_closedByAge.Remove(id);
     m_openByAge.MoveToBack(id);
     m_incomplete.MoveToBack(id);
+    m_nextEnd = std::min(m_nextEnd, now + HANDSHAKE);
     ++m_open;
     m_observer.Opened(id);
 }
@@ -169,12 +205,17 @@ void TcpFlows::Close(Id id)
     m_openByAge.Remove(id);
     m_incomplete.Remove(id);
     m_closedByAge.MoveToBack(id);
+    m_nextEnd = std::min(m_nextEnd, flow.seen + LINGER);
     --m_open;
     m_observer.Closed(id);
 }
 
 void TcpFlows::Expire(std::int64_t now)
 {
+    if (now <= m_nextEnd)
+    {
+        return;
+    }
     for (int removed = 0; removed < REMOVED_AT_ONCE; ++removed)
     {
         const auto stalled = m_incomplete.Front();
@@ -196,9 +237,29 @@ void TcpFlows::Expire(std::int64_t now)
         }
         else
         {
+            m_nextEnd = NextEnd();
             return;
         }
     }
+}
+
+/// When the time of the first in one of the lists is over, if nothing more comes of it.
+std::int64_t TcpFlows::NextEnd() const
+{
+    auto end = std::numeric_limits<std::int64_t>::max();
+    if (const auto first = m_incomplete.Front())
+    {
+        end = std::min(end, m_slots[*first].opened + HANDSHAKE);
+    }
+    if (const auto first = m_openByAge.Front())
+    {
+        end = std::min(end, m_slots[*first].seen + IDLE);
+    }
+    if (const auto first = m_closedByAge.Front())
+    {
+        end = std::min(end, m_slots[*first].seen + LINGER);
+    }
+    return end;
 }
 
 } // namespace netboxit::stages

@@ -3,6 +3,7 @@
 
 #include "direction.h"
 #include "index_list.h"
+#include "ip_address.h"
 #include "keyed_slots.h"
 #include "tcp_segment.h"
 
@@ -15,21 +16,32 @@
 namespace netboxit::stages
 {
 
-/// What a TCP connection is known by. IPv4's addresses are in the first 4 bytes.
-struct TcpFlowKey
+/// What a TCP connection is known by, in words: each packet has one compared and hashed.
+class TcpFlowKey
 {
-    std::array<std::uint8_t, 16> node{};
-    std::array<std::uint8_t, 16> remote{};
-    std::uint16_t nodePort{};
-    std::uint16_t remotePort{};
-    std::uint8_t version{}; ///< of IP
+  public:
+    TcpFlowKey() = default;
+    TcpFlowKey(const IpHeaders& ip, const TcpSegment& segment, Direction direction);
 
-    bool operator==(const TcpFlowKey&) const = default;
+    bool operator==(const TcpFlowKey& other) const
+    {
+        return m_ends == other.m_ends && m_node[0] == other.m_node[0] && m_remote[0] == other.m_remote[0] &&
+               m_node[1] == other.m_node[1] && m_remote[1] == other.m_remote[1];
+    }
+
+    /// Of IP.
+    std::uint8_t Version() const
+    {
+        return static_cast<std::uint8_t>(m_ends);
+    }
 
     void AddTo(SipHash& hash) const;
-};
 
-TcpFlowKey KeyOf(const IpHeaders& ip, const TcpSegment& segment, Direction direction);
+  private:
+    AddressWords m_node{};
+    AddressWords m_remote{};
+    std::uint64_t m_ends{}; ///< the node's port, the remote one, and the version
+};
 
 /// What the segments of a connection have shown.
 struct TcpFlow
@@ -37,13 +49,13 @@ struct TcpFlow
     /// Of one end.
     struct End
     {
-        bool isSeen{};
-        bool hasSyn{}; ///< its SYN was seen, with what follows
         std::uint32_t initial{};
+        std::optional<std::uint32_t> behindFin{}; ///< what an ACK of its FIN says at least
         std::optional<std::uint16_t> mss{};
         std::optional<std::uint8_t> scale{};
         bool timestamps{};
-        std::optional<std::uint32_t> behindFin{}; ///< what an ACK of its FIN says at least
+        bool isSeen{};
+        bool hasSyn{}; ///< its SYN was seen, with `initial` and what the options said
     };
 
     /// Whether the handshake was seen: otherwise the scale of windows is unknown.
@@ -68,6 +80,7 @@ struct TcpFlow
     End remote{};
     std::int64_t opened{}; ///< ns
     std::int64_t seen{};   ///< its last segment, ns
+    std::int64_t listed{}; ///< when it came to the end of the list by age, ns
     /// More than SYNs came: a segment without SYN, and both ends have been seen. A SYN flood from forged addresses does not get so far.
     bool isComplete{};
     bool isOpen{};
@@ -84,6 +97,9 @@ class TcpFlows
     static constexpr std::int64_t IDLE = 120'000'000'000;
     /// A closed one is remembered for so long, ns, that its last segments do not open it again: as TIME-WAIT in Linux.
     static constexpr std::int64_t LINGER = 60'000'000'000;
+    /// The list of open flows by age is right to so much, ns: a flow's place there, and those of its two neighbours, are three places in
+    /// memory that each packet would fetch. Our own choice.
+    static constexpr std::int64_t LISTED_ANEW = 1'000'000'000;
     /// A flow that is not complete after so long, ns, is stalled.
     static constexpr std::int64_t HANDSHAKE = 3'000'000'000;
 
@@ -96,6 +112,8 @@ class TcpFlows
         virtual void Opened(Id flow) = 0;
         virtual void Closed(Id flow) = 0;
         virtual void Stalled(Id flow) = 0;
+        /// A segment may belong to this flow, so what is known of it may be asked for next: a good moment to fetch it from memory.
+        virtual void Fetch([[maybe_unused]] Id flow) const {}
     };
 
     /// `seed`: what outsiders must not know, so that they cannot choose flows of one bucket. Nothing else depends on it. The observer
@@ -123,7 +141,7 @@ class TcpFlows
         return m_evicted;
     }
 
-    /// Open flows, the longest idle one first.
+    /// Open flows, the longest idle one first, to LISTED_ANEW.
     std::optional<Id> FirstOpen() const
     {
         return m_openByAge.Front();
@@ -136,16 +154,19 @@ class TcpFlows
 
   private:
     Id Insert(const TcpFlowKey& key);
+    Id LongestIdle();
     void Remove(Id id);
     void Begin(Id id, std::int64_t now);
     void Close(Id id);
     void TakeSyn(TcpFlow& flow, const TcpSegment& segment, Direction direction);
+    std::int64_t NextEnd() const;
 
     Observer& m_observer;
     KeyedSlots<TcpFlowKey, TcpFlow> m_slots;
-    IndexList m_openByAge{CAPACITY};
+    IndexList m_openByAge{CAPACITY}; ///< to LISTED_ANEW
     IndexList m_closedByAge{CAPACITY};
     IndexList m_incomplete{CAPACITY}; ///< and not stalled yet, the oldest first
+    std::int64_t m_nextEnd{}; ///< nobody's time is over before, ns
     std::uint32_t m_open{};
     std::uint64_t m_evicted{};
 };

@@ -27,7 +27,6 @@ constexpr std::uint8_t END_OF_OPTIONS = 0;
 constexpr std::uint8_t NO_OPERATION = 1;
 constexpr std::uint8_t MAXIMUM_SEGMENT_SIZE = 2;
 constexpr std::uint8_t WINDOW_SCALE = 3;
-constexpr std::uint8_t SACK_PERMITTED = 4;
 constexpr std::uint8_t TIMESTAMPS = 8;
 constexpr std::uint8_t MD5_SIGNATURE = 19;
 constexpr std::uint8_t AUTHENTICATION = 29;
@@ -66,10 +65,6 @@ void ReadOption(TcpSegment& segment, std::uint8_t kind, Bytes value)
     {
         segment.windowScale = std::min(value[0], LARGEST_SCALE);
     }
-    else if (kind == SACK_PERMITTED && value.empty())
-    {
-        segment.sackPermitted = true;
-    }
     else if (kind == TIMESTAMPS && value.size() == 8)
     {
         segment.timestamps = true;
@@ -100,38 +95,40 @@ bool ReadOptions(TcpSegment& segment, Bytes options)
 
 std::optional<TcpSegment> ReadTcpSegment(const Headers& headers)
 {
+    std::optional<TcpSegment> read; // the one object that is returned, so that nothing is copied
     const auto& ip = headers.ip;
     // Behind an authentication header nothing may be changed: such a packet counts as IPsec.
     if (!ip || ip->part != Part::Whole || ip->protocol != TCP || ip->isAuthenticated || !IsComplete(*ip))
     {
-        return std::nullopt;
+        return read;
     }
     const auto bytes = ip->transport;
     if (bytes.size() < SHORTEST_HEADER)
     {
-        return std::nullopt;
+        return read;
     }
     const std::size_t length = (bytes[12] >> 4) * 4U;
     if (length < SHORTEST_HEADER || length > bytes.size())
     {
-        return std::nullopt;
+        return read;
     }
-    TcpSegment segment{.sourcePort = BigEndian16(bytes, 0),
-                       .destinationPort = BigEndian16(bytes, 2),
-                       .sequence = BigEndian32(bytes, 4),
-                       .acknowledgement = BigEndian32(bytes, 8),
-                       .syn = (bytes[13] & SYN) != 0,
-                       .fin = (bytes[13] & FIN) != 0,
-                       .rst = (bytes[13] & RST) != 0,
-                       .ack = (bytes[13] & ACK) != 0,
-                       .window = BigEndian16(bytes, WINDOW),
-                       .payload = static_cast<std::uint32_t>(bytes.size() - length),
-                       .header = bytes.first(length)};
-    if (!ReadOptions(segment, segment.header.subspan(SHORTEST_HEADER)))
+    auto& segment = read.emplace();
+    segment.sourcePort = BigEndian16(bytes, 0);
+    segment.destinationPort = BigEndian16(bytes, 2);
+    segment.sequence = BigEndian32(bytes, 4);
+    segment.acknowledgement = BigEndian32(bytes, 8);
+    segment.syn = (bytes[13] & SYN) != 0;
+    segment.fin = (bytes[13] & FIN) != 0;
+    segment.rst = (bytes[13] & RST) != 0;
+    segment.ack = (bytes[13] & ACK) != 0;
+    segment.window = BigEndian16(bytes, WINDOW);
+    segment.payload = static_cast<std::uint32_t>(bytes.size() - length);
+    segment.header = bytes.first(length);
+    if (!ReadOptions(segment, bytes.subspan(SHORTEST_HEADER, length - SHORTEST_HEADER)))
     {
-        return std::nullopt;
+        read.reset();
     }
-    return segment;
+    return read;
 }
 
 bool RewriteWindow(std::span<std::uint8_t> frame, const TcpSegment& segment, std::uint16_t window)

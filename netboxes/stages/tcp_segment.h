@@ -31,7 +31,6 @@ struct TcpSegment
     /// Options of a segment with SYN. In other segments they mean nothing and are not read.
     std::optional<std::uint16_t> mss{};        ///< bytes
     std::optional<std::uint8_t> windowScale{}; ///< at most 14, whatever the option says (RFC 7323, section 2.3)
-    bool sackPermitted{};                      ///< RFC 2018
     bool timestamps{};                         ///< RFC 7323
     /// It carries a digest of its header (TCP-AO, RFC 5925, or MD5, RFC 2385): nobody on the path may change it.
     bool isAuthenticated{};

@@ -69,6 +69,9 @@ TEST(Chain, ChangesNothingWhereOneStageCannotBe)
     EXPECT_THROW(chain.Set({SLOW_PINK, {{"stage", "punk"}}}, 0), std::invalid_argument);
     EXPECT_THROW(chain.Set({SLOW_PINK, {{"stage", "pink"}}}, 0), Json::exception);
     EXPECT_THROW(chain.Set({SLOW_PINK, Json::object()}, 0), Json::exception);
+    EXPECT_THROW(chain.Set(nullptr, 0), std::invalid_argument);
+    EXPECT_THROW(chain.Set(Json::object({{"left", PINK}}), 0), std::invalid_argument);
+    EXPECT_THROW(chain.Set(Json(Chain::MOST + 1, PINK), 0), std::invalid_argument);
     EXPECT_EQ(chain.Read(0).at(0).at("share"), 10e6);
     EXPECT_EQ(Flows(chain, 0), 1);
 }

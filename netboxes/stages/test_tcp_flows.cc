@@ -254,6 +254,23 @@ TEST_F(TcpFlowsTest, AnIdleFlowLeaves)
     EXPECT_EQ(closed, 1);
 }
 
+/// To a second, in which the list of flows by age is right.
+TEST_F(TcpFlowsTest, FlowsThatSendStayAndTheOthersLeave)
+{
+    for (std::uint16_t port = 1; port <= 100; ++port)
+    {
+        FromNode({.sourcePort = port});
+    }
+    const auto end = now + TcpFlows::IDLE + 2 * SECOND;
+    for (; now < end; now += SECOND / 4)
+    {
+        FromNode({.sourcePort = 1});
+        FromNode({.sourcePort = 50});
+        flows.Expire(now);
+    }
+    EXPECT_EQ(flows.Open(), 2u);
+}
+
 TEST_F(TcpFlowsTest, SeventyThousandFlowsEvictTheLongestIdle)
 {
     for (std::uint32_t flow = 0; flow < 70'000; ++flow, now += 1000)

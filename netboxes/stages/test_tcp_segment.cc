@@ -63,12 +63,11 @@ TEST(TcpSegmentTest, ReadsTheOptionsOfSynsOnly)
     ASSERT_TRUE(syn);
     EXPECT_EQ(syn->mss, 1460);
     EXPECT_EQ(syn->windowScale, 7);
-    EXPECT_TRUE(syn->sackPermitted);
     EXPECT_TRUE(syn->timestamps);
     const auto later = Build({.flags = "A", .options = SYN_OPTIONS});
     const auto ack = SegmentIn(later);
     ASSERT_TRUE(ack);
-    EXPECT_FALSE(ack->mss || ack->windowScale || ack->sackPermitted || ack->timestamps);
+    EXPECT_FALSE(ack->mss || ack->windowScale || ack->timestamps);
 }
 
 TEST(TcpSegmentTest, WindowScaleIsAtMostFourteen)
@@ -82,7 +81,7 @@ TEST(TcpSegmentTest, SkipsKnownOptionsOfAnotherLength)
     const auto frame = Build({.flags = "S", .options = {2, 3, 9, 3, 4, 1, 1, 4, 3, 0, 253, 2}});
     const auto segment = SegmentIn(frame);
     ASSERT_TRUE(segment);
-    EXPECT_FALSE(segment->mss || segment->windowScale || segment->sackPermitted);
+    EXPECT_FALSE(segment->mss || segment->windowScale);
 }
 
 TEST(TcpSegmentTest, BytesBehindTheEndOfOptionsAreNone)
