@@ -6,6 +6,7 @@
     TRAFFIC or TRAFFIC.DIRECTION             of flows: without a direction, each of both
     TRAFFIC                                  of an entry of the traffic
     NETBOX, NETBOX.STATION, or with .QUEUE   of queues: all of them, those of a station, one
+    NETBOX or NETBOX.STATION                 of stations
     NETBOX or NETBOX.DIRECTION               of a netbox, and of streams that share it
     nothing                                  of the whole run
 """
@@ -27,7 +28,9 @@ from results.measure import OF_FLOWS, Measure
 from testbed.description.input_errors import nearest
 
 _DIRECTIONS: Final = get_args(Direction)
-_OF_NETBOXES: Final = ("queue", "sharing", "segment", "netbox")
+_OF_NETBOXES: Final = ("queue", "station", "sharing", "segment", "netbox")
+#: How many words a name of theirs may have behind the netbox: a station, and one of its queues.
+_OF_STATIONS: Final[Mapping[str, int]] = {"queue": 2, "station": 1}
 #: The columns that say in a run's tables what a value is of. `name` is an entry of the traffic, or a queue.
 _OF_FLOW: Final = ("traffic", "direction")
 _OF_OTHERS: Final = ("netbox", "station", "name", "direction")
@@ -53,7 +56,7 @@ class Wanted:
         if (measure := measures().get(word)) is None:
             raise NoMeasure(f'there is no measure "{word}"', _proposed(word, list(measures())))
         subject, first, second = (*of, *[None] * 3)[:3]
-        if measure.of == "queue":
+        if measure.of in _OF_STATIONS:
             return cls(measure, subject or "", station=first, queue=second)
         return cls(measure, subject or "", direction=first)
 
@@ -145,7 +148,7 @@ def check(name: str, network: Network) -> None:
 
 
 def _check_place(measure: Measure, subject: str, place: list[str], network: Network) -> None:
-    if measure.of == "queue" and len(place) <= 2:
+    if measure.of in _OF_STATIONS and len(place) <= _OF_STATIONS[measure.of]:
         if place[0] not in (stations := network.netboxes[subject]):
             raise NoMeasure(f'{subject} has no station "{place[0]}"', nearest(place[0], stations))
     elif measure.of in ("flow", "segment", "sharing") and len(place) == 1:

@@ -61,16 +61,21 @@ class RunsElsewhere(WrongInput):
 
 
 def run(
-    checked: Checked, results: Path, tell: Callable[[CampaignStanding], None], cluster: Cluster | None = None
+    checked: Checked,
+    results: Path,
+    tell: Callable[[CampaignStanding], None],
+    cluster: Cluster | None = None,
+    *,
+    retry: bool = False,
 ) -> CampaignOutcome:
     """Makes all runs that the campaign's folder in these results does not have: in processes or labs of this machine, or by a
-    cluster.
+    cluster. With `retry` it makes those that are not valid again.
 
     Then it writes the campaign's report into that folder. Raises BadScheduler, NoCluster, NoWorkers, and as `carry`.
     """
     campaign = checked.campaign
     folder = campaign_folder(results, campaign.name)
-    outcome = carry(campaign, folder, _engine(checked, folder, cluster), tell, kept_topologies.of(checked))
+    outcome = carry(campaign, folder, _engine(checked, folder, cluster), tell, kept_topologies.of(checked), retry=retry)
     try:
         report, *_ = comparing.write([folder], (), folder, files=False).files
     except comparing.NothingToCompare as error:
@@ -108,8 +113,11 @@ def carry(
     engine: Engine,
     tell: Callable[[CampaignStanding], None],
     topologies: KeptFiles = kept_topologies.NONE,
+    *,
+    retry: bool = False,
 ) -> CampaignOutcome:
-    """Makes all runs that `folder` does not have. `tell` is told whenever one is over; `topologies` are kept beside the file.
+    """Makes all runs that `folder` does not have, and with `retry` those that are not valid. `tell` is told whenever one is over;
+    `topologies` are kept beside the file.
 
     Raises RunsElsewhere, CampaignBusy, DamagedRun, NotWritten, DiskFull, WorkerLost, and what planning raises. An interruption
     goes on upwards. In each case the runs that are over are kept, and the same call goes on with the others.
@@ -125,7 +133,7 @@ def carry(
         shutil.rmtree(folder / _NEW, ignore_errors=True)
         try:
             with engine:
-                course = _Course(campaign, folder, engine, tell)
+                course = _Course(campaign, folder, engine, tell, retry)
                 with noted(lambda: f"{len(course.over)} runs are over and kept in {folder}; the same command goes on"):
                     kept_topologies.keep(topologies, folder)
                     return course.carry()
@@ -137,8 +145,10 @@ def carry(
 class _Course:
     """One command's work at a campaign."""
 
-    def __init__(self, campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None]) -> None:
-        self._campaign, self._folder, self._engine, self._tell = campaign, folder, engine, tell
+    def __init__(
+        self, campaign: Campaign, folder: Path, engine: Engine, tell: Callable[[CampaignStanding], None], retry: bool
+    ) -> None:
+        self._campaign, self._folder, self._engine, self._tell, self._retry = campaign, folder, engine, tell, retry
         self._index = Index(folder)
         self._points = {point.number: point for point in numbered(campaign.points(), self._known())}
         self._stopping = StoppingRule(campaign.file, self._points)
@@ -195,10 +205,12 @@ class _Course:
             repetition += 1
 
     def _valid(self, point: Point, repetition: int) -> CampaignRun | None:
-        """What the folder has of a run, if it is the one that the files mean now."""
+        """What the folder has of a run, if it is the one that the files mean now, and is not to be made again."""
         order = Order.of(self._campaign, point, repetition)
         found = self._index.runs.get(order.name)
         if found is None or not (self._folder / RUNS_FOLDER / order.name).is_dir():
+            return None
+        if self._retry and found["status"] != "valid":
             return None
         meant = self._digest(point, repetition)
         return found if found["digest"] == meant and found["clock"] == self._engine.clock else None

@@ -96,8 +96,9 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "trial.yaml"
 
 
-def carried(file: Path, engine: Instant, told: list[CampaignStanding] | None = None) -> CampaignOutcome:
-    return carry(Campaign.load(file), file.with_name("runs of it"), engine, (told if told is not None else []).append)
+def carried(file: Path, engine: Instant, told: list[CampaignStanding] | None = None, *, retry: bool = False) -> CampaignOutcome:
+    tell = (told if told is not None else []).append
+    return carry(Campaign.load(file), file.with_name("runs of it"), engine, tell, retry=retry)
 
 
 def rows(file: Path) -> list[CampaignRun]:
@@ -288,6 +289,12 @@ def test_in_virtual_time_the_same_run_would_only_be_invalid_again(file: Path) ->
 
     assert carried(file, invalid := Invalid())["runs"]["invalid"] == 1
     assert invalid.made.count("0002-03") == 1
+    # The same command keeps it; whoever has mended what was wrong asks for it.
+    assert carried(file, kept := Instant())["runs"]["invalid"] == 1
+    assert kept.made == []
+    outcome = carried(file, again := Instant(), retry=True)
+    assert (again.made, outcome["made"], outcome["runs"]["valid"]) == (["0002-03"], 1, 12)
+    assert [run["status"] for run in rows(file)] == ["valid"] * 12
 
 
 def test_no_archive_is_made_of_a_campaign_while_its_runs_are_made(file: Path, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from campaigns import checking, running
@@ -31,13 +31,37 @@ class CampaignExperiment(Experiment):
     def carry(
         self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
     ) -> Compared:
-        campaign = Campaign.load(self.campaign)
-        if (count := few or (self.full_repetitions if full else None)) is not None:
-            repetitions = Repetitions(at_least=count, at_most=count)
-            campaign = replace(campaign, file=campaign.file.model_copy(update={"repetitions": repetitions}))
+        campaign = repeated(Campaign.load(self.campaign), few or (self.full_repetitions if full else None))
         cells = measured(campaign, results, tell)
         comparisons = list(self.compare(cells))
         return Compared(_how(campaign), comparisons, cells.record())
+
+
+@dataclass(frozen=True)
+class CampaignsExperiment(Experiment):
+    """Several campaigns, by the word that comparisons have for each, whose cells are compared with each other, too."""
+
+    campaigns: Mapping[str, Path] = field(hash=False)
+    compare: Callable[[Mapping[str, Cells]], Iterator[Comparison]]
+    full_repetitions: int = 20
+
+    def carry(
+        self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
+    ) -> Compared:
+        count = few or (self.full_repetitions if full else None)
+        campaigns = {word: repeated(Campaign.load(path), count) for word, path in self.campaigns.items()}
+        cells = {word: measured(campaign, results, tell) for word, campaign in campaigns.items()}
+        comparisons = list(self.compare(cells))
+        record = {f"{word}: {measure}": rows for word, own in cells.items() for measure, rows in own.record().items()}
+        return Compared(" ".join(_how(campaign) for campaign in campaigns.values()), comparisons, record)
+
+
+def repeated(campaign: Campaign, count: int | None) -> Campaign:
+    """With so many runs of each point; None: as many as its file says."""
+    if count is None:
+        return campaign
+    repetitions = Repetitions(at_least=count, at_most=count)
+    return replace(campaign, file=campaign.file.model_copy(update={"repetitions": repetitions}))
 
 
 def measured(campaign: Campaign, results: Path, tell: Callable[[CampaignStanding], None]) -> Cells:

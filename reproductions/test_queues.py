@@ -11,6 +11,7 @@ import pytest
 
 from campaigns.campaign import Campaign
 from campaigns.description import Repetitions
+from campaigns.parameter import Parameter
 from reproductions import document
 from reproductions.campaign_experiment import CampaignExperiment, measured
 from reproductions.cells import Cells
@@ -44,12 +45,16 @@ def cells_of(experiment: CampaignExperiment, results: Path, duration_s: float, *
     """A run at each of these values."""
     campaign = Campaign.load(experiment.campaign)
     parameters = {
-        name: parameter.model_copy(update={"values": {value: (parameter.values or {})[value] for value in values[name]}})
+        name: parameter.model_copy(update={"values": _some(parameter, values[name])})
         for name, parameter in campaign.file.parameters.items()
     }
     update = {"parameters": parameters, "duration": duration_s, "repetitions": Repetitions(at_least=1, at_most=1)}
     campaign = replace(campaign, file=campaign.file.model_copy(update=update))
     return measured(campaign, results, lambda _: None)
+
+
+def _some(parameter: Parameter, wanted: list[str]) -> object:
+    return {one: parameter.variants[one] for one in wanted} if parameter.variants else tuple(wanted)
 
 
 @pytest.mark.long

@@ -3,23 +3,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from campaigns import checking
 from campaigns.campaign import Campaign
 from reproductions import document
 from reproductions.__main__ import STUDIES
-from reproductions.campaign_experiment import CampaignExperiment
+from reproductions.campaign_experiment import CampaignExperiment, CampaignsExperiment
 from reproductions.study import Study
 
-CAMPAIGNS = [one for study in STUDIES.values() for one in study.experiments if isinstance(one, CampaignExperiment)]
+EXPERIMENTS = [one for study in STUDIES.values() for one in study.experiments]
+CAMPAIGNS = [
+    *(one.campaign for one in EXPERIMENTS if isinstance(one, CampaignExperiment)),
+    *(path for one in EXPERIMENTS if isinstance(one, CampaignsExperiment) for path in one.campaigns.values()),
+]
 each_study = pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)
 
 
-@pytest.mark.parametrize("experiment", CAMPAIGNS, ids=lambda one: one.campaign.stem)
-def test_its_campaigns_are_sound(experiment: CampaignExperiment) -> None:
-    checked = checking.check(Campaign.load(experiment.campaign), lambda _: None)
-    assert checked.campaign.name == f"reproduce-{experiment.campaign.stem}"
+@pytest.mark.parametrize("campaign", CAMPAIGNS, ids=lambda path: path.stem)
+def test_its_campaigns_are_sound(campaign: Path) -> None:
+    checked = checking.check(Campaign.load(campaign), lambda _: None)
+    assert checked.campaign.name == f"reproduce-{campaign.stem}"
 
 
 @each_study

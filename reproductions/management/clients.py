@@ -3,45 +3,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import log2
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from reproductions.campaign_experiment import CampaignExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import Comparison, Unit, Within, between, falls, near
 from results.intervals import Interval
 
-_S, _DELAY = Unit(" s", digits=0), Unit(" s", digits=3)
+_S, _DELAY, _KB, _TIMES = Unit(" s", digits=0), Unit(" s", digits=3), Unit(" kB", 1e-3, 1), Unit(" times")
 #: 5 MB in segments of 500 bytes over 2 Mbit/s, s: of payload, and with 52 bytes of headers.
-_LEAST_S = 5e6 * 552 / 500 * 8 / 2e6
-_PROPAGATION_S = 0.3
-_MSS = 500
+_LEAST_S: Final = 5e6 * 552 / 500 * 8 / 2e6
+_PROPAGATION_S: Final = 0.3
+_MSS: Final = 500
+#: By which the source's delay of a packet follows from packets that wait before it.
+_SEGMENT_S: Final = _MSS * 8 / 2e6
+_MEAN, _LONGEST = "satellite.lan.queue_packets_mean", "satellite.lan.queue_packets_max"
 
 
 class _Published(NamedTuple):
-    """Of tables 2.1 to 2.6, with C2ML and without: the average packet delay and the end of the last transfer, s."""
+    """Of a number of clients in tables 2.1 to 2.6, s: average packet delay, its peak variation, the end of the last transfer."""
 
-    delay_s: float
-    end_s: float
-    bare_delay_s: float
-    bare_end_s: float
+    bare_delay: float
+    bare_variation: float
+    bare_end: float
+    delay: float
+    variation: float
+    end: float
 
 
-_PUBLISHED = {
-    ("cubic", 2): _Published(0.300, 47, 0.373, 99),
-    ("cubic", 8): _Published(0.301, 188, 1.936, 223),
-    ("newreno", 2): _Published(0.300, 47, 0.300, 116),
-    ("newreno", 8): _Published(0.301, 188, 0.762, 211),
-    ("bic", 2): _Published(0.300, 47, 0.340, 222),
-    ("bic", 8): _Published(0.301, 188, 1.592, 900),
-    ("noordwijk", 2): _Published(0.309, 46, 0.757, 691),
-    ("noordwijk", 8): _Published(0.307, 181, 3.580, 709),
-    ("hybla", 2): _Published(0.303, 49, 0.748, 101),
-    ("highspeed", 2): _Published(0.301, 47, 0.300, 100),
-    ("highspeed", 8): _Published(0.301, 188, 1.030, 271),
+TABLES: Final[Mapping[str, Mapping[int, _Published]]] = {
+    "cubic": {
+        2: _Published(0.373, 0.447, 99, 0.300, 0.037, 47),
+        4: _Published(0.818, 1.420, 124, 0.301, 0.039, 93),
+        8: _Published(1.936, 3.408, 223, 0.301, 0.059, 188),
+        16: _Published(4.207, 7.326, 397, 0.300, 0.039, 382),
+    },
+    "newreno": {
+        2: _Published(0.300, 0.002, 116, 0.300, 0.037, 47),
+        4: _Published(0.339, 0.209, 123, 0.301, 0.039, 93),
+        8: _Published(0.762, 0.965, 211, 0.301, 0.059, 188),
+        16: _Published(1.796, 2.482, 384, 0.300, 0.037, 382),
+    },
+    "bic": {
+        2: _Published(0.340, 0.375, 222, 0.300, 0.037, 47),
+        4: _Published(0.659, 1.291, 864, 0.301, 0.039, 93),
+        8: _Published(1.592, 3.100, 900, 0.301, 0.059, 188),
+        16: _Published(3.587, 6.764, 900, 0.300, 0.039, 382),
+    },
+    "noordwijk": {
+        2: _Published(0.757, 0.492, 691, 0.309, 0.020, 46),
+        4: _Published(1.679, 1.680, 665, 0.304, 0.018, 91),
+        8: _Published(3.580, 4.477, 709, 0.307, 0.068, 181),
+        16: _Published(2.639, 8.715, 900, 0.315, 0.178, 360),
+    },
+    "hybla": {
+        2: _Published(0.748, 0.490, 101, 0.303, 0.203, 49),
+        4: _Published(1.738, 1.514, 168, 0.311, 0.299, 93),
+        8: _Published(3.727, 3.561, 378, 0.360, 0.209, 179),
+        16: _Published(6.187, 7.020, 690, 0.620, 0.363, 376),
+    },
+    "highspeed": {
+        2: _Published(0.300, 0.004, 100, 0.301, 0.039, 47),
+        4: _Published(0.432, 0.502, 191, 0.301, 0.039, 93),
+        8: _Published(1.030, 1.555, 271, 0.301, 0.059, 188),
+        16: _Published(2.369, 3.637, 393, 0.300, 0.037, 382),
+    },
 }
-_NAMES = {
+_NAMES: Final = {
     "cubic": "Cubic",
     "newreno": "NewReno",
     "bic": "Bic",
@@ -49,55 +80,132 @@ _NAMES = {
     "hybla": "Hybla",
     "highspeed": "HighSpeed",
 }
+#: What is done again with C2ML.
+_MANAGED: Final[Mapping[str, Sequence[int]]] = {
+    "cubic": (2, 4, 8, 16),
+    "newreno": (2, 8, 16),
+    "bic": (2, 8),
+    "noordwijk": (2, 8, 16),
+    "hybla": (2,),
+    "highspeed": (2,),
+}
+#: And without it.
+_BARE: Final[Mapping[str, Sequence[int]]] = {
+    "cubic": (2,),
+    "newreno": (2, 8),
+    "bic": (2,),
+    "noordwijk": (),
+    "hybla": (),
+    "highspeed": (2,),
+}
+
+
+class _Runs:
+    """The transfers of a TCP and a number of clients."""
+
+    def __init__(self, cells: Cells, variant: str, clients: int) -> None:
+        self._cells, self._senders, self._clients = cells, f"{variant}-{clients}", clients
+
+    def end(self) -> Interval:
+        measures = [f"client-{client}.transfer_completed_s" for client in range(1, self._clients + 1)]
+        return self._cells.derived(measures, max, senders=self._senders)
+
+    def bare_end(self, begin: str = "bare") -> Interval:
+        return self._cells.mean("transfers.transfer_completed_s", senders=f"{begin}-{self._senders}")
+
+    def delay(self, begin: str = "") -> Interval:
+        """The source's APD: the gateway's queue in segments, by the rate, and the propagation delay."""
+        return self._by_queue(_MEAN, begin, lambda packets: packets * _SEGMENT_S + _PROPAGATION_S)
+
+    def variation(self, begin: str = "") -> Interval:
+        """The source's PDV: the longest delay less the shortest one, that of an empty queue."""
+        return self._by_queue(_LONGEST, begin, lambda packets: packets * _SEGMENT_S)
+
+    def _by_queue(self, measure: str, begin: str, of: Callable[[float], float]) -> Interval:
+        senders = f"{begin}-{self._senders}" if begin else self._senders
+        return self._cells.derived([measure], of, senders=senders)
 
 
 def _compare(cells: Cells) -> Iterator[Comparison]:
-    def end(middleware: str, variant: str, clients: int) -> Interval:
-        measures = [f"client-{client}.transfer_completed_s" for client in range(1, clients + 1)]
-        return cells.derived(measures, max, middleware=middleware, senders=f"{variant}-{clients}")
+    for number, (variant, by_clients) in enumerate(TABLES.items(), 1):
+        for clients in _MANAGED[variant]:
+            published = by_clients[clients]
+            runs, what = _Runs(cells, variant, clients), f"{_NAMES[variant]}, {clients} clients"
+            reason = _TWENTY if variant == "noordwijk" else _FIRST_BURSTS
+            yield from _with_budgets(f"Tab 2.{number}", what, runs, published, reason)
+            if clients in _BARE[variant]:
+                yield from _against_bare(f"Tab 2.{number}", what, runs, published)
+    for variant in ("cubic", "newreno"):
+        runs = _Runs(cells, variant, 2)
+        order = [("without", runs.bare_end("slow-start")), ("with", runs.end())]
+        table = f"Tab 2.{[*TABLES].index(variant) + 1}"
+        what = f"{table}: C2ML ends first, {_NAMES[variant]}, 2 clients, where those without begin with slow start"
+        yield falls(what, "first", order, _S, _SLOW_START)
+    yield from _queues(cells)
 
-    def delay(middleware: str, variant: str, clients: int) -> Interval:
-        """The source's APD: the gateway's queue in segments, by the rate, and the propagation delay."""
-        return cells.derived(
-            ["satellite.lan.queue_packets_mean"],
-            lambda packets: packets * _MSS * 8 / 2e6 + _PROPAGATION_S,
-            middleware=middleware,
-            senders=f"{variant}-{clients}",
+
+def _with_budgets(table: str, what: str, runs: _Runs, published: _Published, varying: str) -> Iterator[Comparison]:
+    yield near(f"{table}: end with C2ML, {what}", published.end, runs.end(), Within(share=0.12), _S)
+    bounds = (_PROPAGATION_S, max(0.31, published.delay))
+    yield between(f"{table}: delay with C2ML, {what}", f"{published.delay:.3f} s", runs.delay(), bounds, _DELAY)
+    ours = runs.variation()
+    yield near(f"{table}: variation of delay with C2ML, {what}", published.variation, ours, Within(factor=2), _DELAY, varying)
+
+
+def _against_bare(table: str, what: str, runs: _Runs, published: _Published) -> Iterator[Comparison]:
+    words = f"{published.bare_delay:.3f} s to {published.delay:.3f} s"
+    if published.bare_delay <= published.delay:
+        alike = runs.delay("bare")
+        yield between(f"{table}: delay without C2ML, {what}", f"{published.bare_delay:.3f} s", alike, (0.3, 0.31), _DELAY)
+    else:
+        order = [("without", runs.delay("bare")), ("with", runs.delay())]
+        yield falls(f"{table}: C2ML has the shorter delay, {what}", words, order, _DELAY)
+    variations = [("without", runs.variation("bare")), ("with", runs.variation())]
+    if published.bare_variation < published.variation:
+        reason = _FASTER if what.startswith("HighSpeed") else ""
+        words = f"{published.variation:.3f} s to {published.bare_variation:.3f} s"
+        yield falls(f"{table}: C2ML has the larger variation, {what}", words, variations[::-1], _DELAY, reason)
+    else:
+        words = f"{published.bare_variation:.3f} s to {published.variation:.3f} s"
+        yield falls(f"{table}: C2ML has the smaller variation, {what}", words, variations, _DELAY)
+    words = f"{published.bare_end:.0f} s to {published.end:.0f} s"
+    yield falls(f"{table}: C2ML ends first, {what}", words, [("without", runs.bare_end()), ("with", runs.end())], _S)
+
+
+def _queues(cells: Cells) -> Iterator[Comparison]:
+    ours = cells.derived([_LONGEST], lambda packets: packets * _MSS, senders="noordwijk-16")
+    yield between("F2.23: longest queue with C2ML, Noordwijk, 16 clients", "n·BURST: 24 kB", ours, (0.0, 24e3), _KB, _TWENTY)
+    for figure, variant in ((20, "cubic"), (21, "newreno"), (22, "bic")):
+        most = _MANAGED[variant][-1]
+        growth = cells.derived_change(
+            [_LONGEST], lambda packets: packets, {"senders": f"{variant}-{most}"}, {"senders": f"{variant}-2"}
         )
-
-    for (variant, clients), published in _PUBLISHED.items():
-        what = f"{_NAMES[variant]}, {clients} clients"
-        table = f"Tab 2.{[*_NAMES].index(variant) + 1}"
-        ours = end("c2ml", variant, clients)
-        yield near(f"{table}: end with C2ML, {what}", published.end_s, ours, Within(share=0.12), _S)
-        yield between(
-            f"{table}: delay with C2ML, {what}",
-            f"{published.delay_s:.3f} s",
-            delay("c2ml", variant, clients),
-            (0.3, 0.31),
-            _DELAY,
-        )
-        bare = [("without", delay("none", variant, clients)), ("with", delay("c2ml", variant, clients))]
-        words = f"{published.bare_delay_s:.3f} s to {published.delay_s:.3f} s"
-        yield falls(f"{table}: C2ML has the shorter delay, {what}", words, bare, _DELAY)
-        order = [("without", end("none", variant, clients)), ("with", ours)]
-        reason = "" if variant in ("noordwijk", "hybla") else _SLOW_START
-        words = f"{published.bare_end_s:.0f} s to {published.end_s:.0f} s"
-        yield falls(f"{table}: C2ML ends first, {what}", words, order, _S, reason)
+        what = f"F2.{figure}: longest queue of {most} clients above that of 2 with C2ML, {_NAMES[variant]}"
+        yield between(what, "grows less than log n", growth, (-1.0, log2(most) - 1.0), _TIMES)
 
 
+_FIRST_BURSTS = (
+    "a queue of less than a packet in the mean is longest for a moment, when windows double in slow start; the source looks "
+    "every 100 ms, ours is the longest of all. Whether that is all of it is not understood yet"
+)
+_TWENTY = (
+    "a first burst has 20 segments here, as without C2ML, and 5 in the source: those of all clients together are the longest "
+    "queue, but for a few packets that are sent meanwhile"
+)
+_FASTER = "without C2ML it ends after 70 s in place of 100 s, so that its window grows faster; why is not understood yet"
 _SLOW_START = (
-    "the source's senders begin with a slow-start threshold of 5000 bytes, their initial window, and grow by a segment in each "
-    "round trip; ours fill the line, and its queue of 4 MB, by slow start, and lose nothing, so that nobody can end sooner"
+    "they fill the line, and its queue of 4 MB, by slow start, and lose nothing, so that nobody can end sooner; the source's "
+    "begin with a slow-start threshold of 5000 bytes, their initial window, and grow by a segment in each round trip"
 )
 
 
 FILES = CampaignExperiment(
-    id="ppdr S1h",
+    id="ppdr S1g, S1h",
     title="transfers of 5 MB with C2ML",
     text="Clients begin together over 2 Mbit/s and 300 ms one way, with a queue of 4 MB; an allocator gives each an equal "
-    f"budget. The line takes {_LEAST_S:.0f} s for each transfer. Eight clients with Hybla "
-    "are left out: without C2ML they would take hours to compute, since ns-3 searches a list of all segments on their way.",
+    f"budget. The line takes {_LEAST_S:.0f} s for each transfer. Without C2ML they begin with a slow-start threshold of 5 kB, "
+    "the source's initial window; two clients do so with slow start as well, as today's senders. The "
+    "other TCPs and numbers of clients of the tables are not run yet: without C2ML some take too long to compute here.",
     campaign=Path(__file__).with_name("c2ml-files.yaml"),
     compare=_compare,
     full_repetitions=5,
