@@ -48,6 +48,8 @@ class TcpEnd(TypedDict):
     variant: NotRequired[str]
     #: Whether it asks for ECN, or refuses it.
     ecn: NotRequired[bool]
+    #: Slow-start threshold at first, bytes.
+    initial_ssthresh: NotRequired[int]
     #: Its packets are L4S's (RFC 9331).
     l4s: NotRequired[bool]
     #: Largest segment, bytes, with the options of its header.

@@ -18,9 +18,10 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from applications.application import Application, ApplicationOptions, Ports, flow_of
+from applications.application import Application, ApplicationFailed, ApplicationOptions, Ports, flow_of
 from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import VariantMissing, check_variant, of_linux
+from applications.segment_size import LARGEST_SEGMENT, LEAST_SEGMENT, check_segment
 from applications.virtual_traffic import TcpEnd, VirtualTraffic, flow_ends
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
@@ -46,10 +47,14 @@ class BulkOptions(ApplicationOptions):
     #: reno-1999 and noordwijk are in virtual time only.
     variant: Variant = "cubic"
     #: Largest segment, bytes, with the options of its header: a packet of IPv4 is 40 bytes longer. Default: what the MTU permits.
-    mss: int | None = Field(default=None, ge=88, le=9176)
+    #: Below 88 in virtual time only.
+    mss: int | None = Field(default=None, ge=LEAST_SEGMENT, le=LARGEST_SEGMENT)
     #: The most data of a connection that wait in its socket or are on their way. Default: as Linux grows its buffers. In real
     #: time iperf3 sets it at both ends, and fails where it is more than net.core.wmem_max and rmem_max (208 KiB as usual).
     window: Annotated[float, Quantity(SIZE, 4096.0, 1e9)] | None = Field(default=None, multiple_of=1)
+    #: Slow-start threshold at first, in virtual time: a connection grows by a segment in each round trip from there on. Default:
+    #: none, as Linux.
+    initial_ssthresh: Annotated[float, Quantity(SIZE, 1.0, 4e9)] | None = Field(default=None, multiple_of=1)
     #: With dctcp, in virtual time: packets are ECT(1), for the L4S queue of dualpi2 (RFC 9331). A kernel's dctcp sends ECT(0).
     l4s: bool = False
 
@@ -84,7 +89,13 @@ class Bulk(Application):
     _ended = False
 
     def prepare(self) -> None:
-        """Raises VariantMissing."""
+        """Raises ApplicationFailed."""
+        check_segment(self.plan.name, self.options.mss)
+        if self.options.initial_ssthresh is not None:
+            raise ApplicationFailed(
+                f"traffic {self.plan.name}: a kernel's connections begin without a slow-start threshold; run the file with "
+                "--virtual, or leave `initial_ssthresh` out"
+            )
         if self.options.l4s:
             raise VariantMissing(
                 f"traffic {self.plan.name}: a kernel's dctcp sends ECT(0), not ECT(1) as `l4s` asks; run the file with "
@@ -152,6 +163,8 @@ class Bulk(Application):
             tcp["mss"] = options.mss
         if options.window is not None:
             tcp["send_buffer"] = round(options.window)
+        if options.initial_ssthresh is not None:
+            tcp["initial_ssthresh"] = round(options.initial_ssthresh)
         if options.l4s:
             tcp["l4s"] = True
         receiver, sender = flow_ends(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from applications.conftest import ALLOWED, NamespaceHosts, captured, metrics_of,
 from applications.congestion_control import VIRTUAL_ONLY
 from applications.congestion_control_of_host import VariantMissing
 from applications.registry import applications
+from applications.segment_size import SegmentTooSmall
 from contracts.installation import CHECKOUT
 from results import pcapng
 from results.datagram import datagram
@@ -99,7 +101,7 @@ def test_it_is_found_by_its_name() -> None:
         ({"parallel": 65}, "less than or equal to 64"),
         ({"parallel": 2, "port": 65_535}, "end beyond 65535"),
         ({"port": 80}, "greater than or equal to 1024"),
-        ({"mss": 87}, "greater than or equal to 88"),
+        ({"mss": 47}, "greater than or equal to 48"),
         ({"window": "4 kB"}, "4 KiB"),
         ({"size": "0 B"}, "1 B"),
     ],
@@ -155,6 +157,24 @@ def test_segments_are_as_long_as_said(tmp_path: Path) -> None:
     assert sum(data) == 100_000
 
 
+def test_segments_of_the_tcp_of_1999_have_no_options(tmp_path: Path) -> None:
+    """Of 50 bytes, as on the slowest link of Xylomenos (1999, table 3.1)."""
+    ran(tmp_path, "size: 10 kB, duration: 60 s, variant: reno-1999, mss: 50", "--virtual", queue="3 MB")
+    captured = pcapng.read(tmp_path / "results/latest/captures/left.pcapng")
+    data = [found.payload_bytes for frame in captured if (found := datagram(frame.data)) is not None and found.payload_bytes]
+    assert data == [50] * 200
+
+
+def test_a_segment_that_linux_refuses_is_an_error_in_real_time(tmp_path: Path) -> None:
+    """TCP_MIN_MSS; setsockopt(TCP_MAXSEG) says EINVAL."""
+    with socket.socket() as own, pytest.raises(OSError, match="Invalid argument"):
+        own.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 87)
+    kernel: Any = Kernel("reno cubic", "reno cubic")
+    with pytest.raises(SegmentTooSmall, match="Linux takes no `mss` below 88, and it asks for 87; run the file with --virtual"):
+        made(tmp_path / "talk", kernel, mss=87).prepare()
+    made(tmp_path / "talk", kernel, mss=88).prepare()
+
+
 def test_a_window_is_sent_each_round_trip(tmp_path: Path) -> None:
     """Goodput is window over round trip (RFC 1323, 1.1), with the time that its last frame takes on the line."""
     window = 20 * DATA
@@ -162,6 +182,22 @@ def test_a_window_is_sent_each_round_trip(tmp_path: Path) -> None:
     (transfer,) = document["transfers"]
     rounds = 1_000_000 / window
     assert transfer["completed_s"] == pytest.approx(rounds * (RTT_S + FRAME * 8 / RATE), rel=0.1)
+
+
+def test_from_the_slow_start_threshold_a_window_grows_by_a_segment_in_each_round_trip(tmp_path: Path) -> None:
+    """RFC 5681, 3.1: 245 segments are windows of 10, 11, …, 24. These are fewer than are on the way, so none waits.
+
+    The last segment of an odd window is acknowledged after 40 ms (Linux). Slow start would be over after five round trips.
+    """
+    size, windows, delayed_acks_s = 245 * DATA, 15, 7 * 0.04
+    options = f"size: {size} B, duration: 10 s, variant: newreno, initial_ssthresh: {10 * DATA} B"
+    (transfer,) = ran(tmp_path, options, "--virtual", queue="3 MB")["transfers"]
+    assert windows * RTT_S < transfer["completed_s"] < (1 + windows) * RTT_S + delayed_acks_s
+
+
+def test_a_slow_start_threshold_is_of_virtual_time_alone(tmp_path: Path) -> None:
+    with pytest.raises(ApplicationFailed, match=r"talk: a kernel's connections begin without a slow-start threshold"):
+        made(tmp_path, initial_ssthresh="5 kB").prepare()
 
 
 def test_two_connections_are_fair(tmp_path: Path) -> None:

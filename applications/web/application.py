@@ -16,7 +16,8 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports
 from applications.congestion_control import OF_BOTH_ENDS, Variant
 from applications.congestion_control_of_host import check_variant, of_linux
-from applications.virtual_traffic import VirtualTraffic, WebPage, flow_ends
+from applications.segment_size import LARGEST_SEGMENT, LEAST_SEGMENT, check_segment
+from applications.virtual_traffic import TcpEnd, VirtualTraffic, WebPage, flow_ends
 from applications.web import pages
 from applications.web.pages import Model
 from applications.web.record import RECORD_FILE
@@ -69,6 +70,9 @@ class WebOptions(ApplicationOptions):
     persistent: bool = True
     #: Congestion control of the server. In real time the kernel must have it, and allow it; newreno and linux-reno are its reno.
     variant: Variant = "cubic"
+    #: Largest segment at both ends, bytes, with the options of its header. Default: what the MTU permits. Below 88 in virtual
+    #: time only.
+    mss: int | None = Field(default=None, ge=LEAST_SEGMENT, le=LARGEST_SEGMENT)
     #: Of TCP, where the server listens.
     port: int = Field(default=8080, ge=1024, le=65_535)
 
@@ -107,6 +111,8 @@ class Visit(TypedDict):
     parallel: int
     persistent: bool
     traffic_class: int
+    #: null: what the MTU permits.
+    mss: int | None
     #: Each with `cookies`: how many bytes of a cookie fill each request up to its size.
     pages: list[dict[str, Any]]
 
@@ -128,7 +134,8 @@ class Web(Application):
     _ended = False
 
     def prepare(self) -> None:
-        """Raises VariantMissing."""
+        """Raises VariantMissing or SegmentTooSmall."""
+        check_segment(self.plan.name, self.options.mss)
         check_variant(self.hosts, self.plan.name, self.plan.source, self.options.variant)
         set_of_pages = page_set(self.options)
         self._server.prepare(
@@ -194,7 +201,8 @@ class Web(Application):
             dscp=options.dscp,
             start_s=options.start,
         )
-        server |= {"pages": set_of_pages, "idle_s": IDLE_S, "tcp": {"variant": options.variant}}
+        segment: TcpEnd = {} if options.mss is None else {"mss": options.mss}
+        server |= {"pages": set_of_pages, "idle_s": IDLE_S, "tcp": {"variant": options.variant, **segment}}
         client |= {
             "until_s": options.start + options.duration,
             "pages": set_of_pages,
@@ -204,7 +212,9 @@ class Web(Application):
         if options.count is not None:
             client["count"] = options.count
         if options.variant in OF_BOTH_ENDS:
-            client["tcp"] = {"variant": options.variant}
+            client["tcp"] = {"variant": options.variant, **segment}
+        elif segment:
+            client["tcp"] = segment
         return VirtualTraffic((server, client), tuple(flows(plan, options)), facts(options, record=None))
 
     def _visit(self, set_of_pages: list[WebPage]) -> Visit:
@@ -217,6 +227,7 @@ class Web(Application):
             "parallel": options.connections,
             "persistent": options.persistent,
             "traffic_class": options.dscp << 2,
+            "mss": options.mss,
             "pages": [
                 {
                     "objects": page["objects"],
@@ -257,12 +268,12 @@ def page_set(options: WebOptions) -> list[WebPage]:
             }
             for page in (OwnPage.model_construct(**dict(page)) for page in options.pages)
         ]
-    most = min(_MOST_PAGES, options.count or _MOST_PAGES)
     return pages.drawn(
         options.model,
         f"{options.seed} web",
         reading_s=options.think,
-        until=lambda drawn: len(drawn) == most or sum(page["think_s"] for page in drawn) > options.duration,
+        most=min(_MOST_PAGES, options.count or _MOST_PAGES),
+        lasting_s=options.duration,
     )
 
 

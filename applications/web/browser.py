@@ -136,6 +136,8 @@ class Browser:
                 opened.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS, self._visit["traffic_class"])
             else:
                 opened.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, self._visit["traffic_class"])
+            if self._visit["mss"] is not None:
+                opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, self._visit["mss"])
             opened.detach()
         return int(pycurl.SOCKOPT_OK)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -63,12 +63,17 @@ _REQUEST: Final = 350
 READING_S: Final = 30.0
 
 
-def drawn(model: Model, seed: str, *, reading_s: float, until: Callable[[Sequence[WebPage]], bool]) -> list[WebPage]:
-    """Pages until there are enough. `reading_s` is the mean of exponential times; 0: none."""
+def drawn(model: Model, seed: str, *, reading_s: float, most: int, lasting_s: float = math.inf) -> list[WebPage]:
+    """So many pages, or fewer where reading them takes longer than `lasting_s`.
+
+    `reading_s` is the mean of exponential times; 0: none.
+    """
     generator = random.Random(seed)
     pages: list[WebPage] = []
-    while not until(pages):
-        pages.append(_PAGES[model](generator, reading_s))
+    read_s = 0.0
+    while len(pages) < most and read_s <= lasting_s:
+        pages.append(page := _PAGES[model](generator, reading_s))
+        read_s += page["think_s"]
     return pages
 
 
