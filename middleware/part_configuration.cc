@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, 3> ENFORCEMENTS{"window", "shaper", "none
 constexpr std::array<std::string_view, 2> ROLES{"allocator", "member"};
 constexpr std::array<std::string_view, 2> KINDS_OF_DIVISION{"unweighted", "dybra"};
 constexpr std::array<std::string_view, 2> EQUATIONS{"printed", "corrected"};
+constexpr std::array<std::string_view, 2> DIRECTIONS{"transmit", "receive"};
 constexpr std::array<std::string_view, 2> WITHOUT_LEASE{"unmanaged", "hold"};
 constexpr std::size_t KEY_BYTES = 16;
 /// Each is a filter of the kernel, by which each packet goes. Our own choice.
@@ -264,13 +265,8 @@ bool IsInterfaceName(const std::string& name)
     return name.size() < IFNAMSIZ && name.front() != '-' && !isFolder && std::ranges::none_of(name, isForbidden);
 }
 
-std::optional<std::string> InterfaceOf(Entry& entry)
+std::string InterfaceOf(Entry& entry, const std::string& permitted)
 {
-    if (!entry.Has("interface"))
-    {
-        return std::nullopt;
-    }
-    const std::string permitted = "the name of an interface of this host, or null for the one by which the allocator is reached";
     auto name = entry.Text("interface", permitted);
     if (!IsInterfaceName(name))
     {
@@ -279,9 +275,35 @@ std::optional<std::string> InterfaceOf(Entry& entry)
     return name;
 }
 
+std::optional<FollowedLink> FollowedBy(Entry& entry)
+{
+    if (!entry.Has("follows"))
+    {
+        return std::nullopt;
+    }
+    if (entry.Has("capacity_bps"))
+    {
+        entry.Refuse("capacity_bps", "none where follows says that a netbox tells it");
+    }
+    FollowedLink link{.interface = InterfaceOf(entry, "the name of the interface of this host where the netbox is"),
+                      .isReceived = entry.Word("follows", DIRECTIONS) == 1};
+    if (entry.Has("exploitation"))
+    {
+        const std::string permitted = "a number above 0 and at most 1, the part of the rate that is divided";
+        link.exploitation = entry.Number("exploitation", 1, permitted);
+        if (link.exploitation == 0)
+        {
+            entry.Refuse("exploitation", permitted);
+        }
+    }
+    return link;
+}
+
 AllocatorPart ReadAllocator(Entry& entry)
 {
-    Allocator::Settings settings{.domain = DomainOf(entry), .capacity = entry.BitsPerSecond("capacity_bps"), .key = KeyOf(entry)};
+    auto follows = FollowedBy(entry);
+    Allocator::Settings settings{
+        .domain = DomainOf(entry), .capacity = follows ? 0 : entry.BitsPerSecond("capacity_bps"), .key = KeyOf(entry)};
     settings.reassigns = entry.Word("kind", KINDS_OF_DIVISION) == 1;
     if (entry.Has("equations"))
     {
@@ -290,7 +312,7 @@ AllocatorPart ReadAllocator(Entry& entry)
     settings.recovers = entry.TruthOr("recovers", settings.recovers);
     // Neither host has a group that members are in.
     settings.multicast = false;
-    return {.settings = settings};
+    return {.settings = settings, .follows = std::move(follows)};
 }
 
 MemberPart ReadMember(Entry& entry)
@@ -311,9 +333,15 @@ MemberPart ReadMember(Entry& entry)
         // The allocator decides, and says it in its grants. Who wrote the file is told of a wrong word all the same.
         entry.Word("kind", KINDS_OF_DIVISION);
     }
+    // Hosts in virtual time follow it; this member is one from the beginning to the end.
+    entry.TruthOr("while_sending", false);
     MemberPart part{.settings = settings,
                     .enforcement = static_cast<Enforcement>(entry.Word("enforcement", ENFORCEMENTS)),
-                    .interface = InterfaceOf(entry),
+                    .interface = entry.Has("interface")
+                                     ? std::optional(InterfaceOf(entry,
+                                                                 "the name of an interface of this host, or null for the one by "
+                                                                 "which the allocator is reached"))
+                                     : std::nullopt,
                     .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt,
                     .telemetry = entry.TruthOr("telemetry", false),
                     .beside = BesideOf(entry)};
@@ -330,6 +358,12 @@ std::uint32_t DomainOf(const Part& part)
 }
 
 } // namespace
+
+std::optional<Rate> FollowedLink::CapacityOf(std::uint64_t transmit, std::uint64_t receive) const
+{
+    const auto told = std::min<std::uint64_t>(isReceived ? receive : transmit, MOST_RATE);
+    return told == 0 ? std::nullopt : std::optional(static_cast<Rate>(exploitation * static_cast<double>(told)));
+}
 
 std::string_view NameOf(Enforcement enforcement)
 {

@@ -4,6 +4,7 @@
 #include "allocator.h"
 #include "member.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,9 +24,21 @@ enum class Enforcement : std::uint8_t
 /// As the configuration has it, and statistics.
 std::string_view NameOf(Enforcement enforcement);
 
+/// That what an allocator divides is the rate of a link, as the netbox at an interface of the host tells it.
+struct FollowedLink
+{
+    std::string interface;    ///< of the host, where the netbox tells it
+    bool isReceived{};        ///< of what comes by it, not of what leaves
+    double exploitation{1};   ///< the part of it that is divided, above 0 and at most 1
+
+    /// Bit/s to divide, by what the netbox tells. Nothing of a link that is down: nobody can use it, and budgets stay as they are.
+    std::optional<Rate> CapacityOf(std::uint64_t transmit, std::uint64_t receive) const;
+};
+
 struct AllocatorPart
 {
     Allocator::Settings settings;
+    std::optional<FollowedLink> follows{}; ///< nothing: settings.capacity is divided until somebody sets another one
 };
 
 struct MemberPart

@@ -59,6 +59,33 @@ TEST(PartConfiguration, ReadsAnAllocator)
     EXPECT_FALSE(settings.recovers);
 }
 
+TEST(PartConfiguration, ReadsAnAllocatorOfWhatANetboxTells)
+{
+    auto entry = Json::parse(R"({"name": "sat", "role": "allocator", "domain": 17, "kind": "dybra", "follows": "receive",
+        "interface": "uplink", "exploitation": 0.9})");
+    const auto follows = std::get<AllocatorPart>(ReadPart(entry, "").role).follows;
+    ASSERT_TRUE(follows);
+    EXPECT_EQ(follows->interface, "uplink");
+    EXPECT_EQ(follows->CapacityOf(8'000'000, 2'000'000), 1'800'000);
+    EXPECT_EQ(follows->CapacityOf(8'000'000, 0), std::nullopt) << "a link that is down changes no budget";
+    EXPECT_EQ(follows->CapacityOf(0, UINT64_MAX), 9 * MOST_RATE / 10);
+    entry.erase("exploitation");
+    entry["follows"] = "transmit";
+    EXPECT_EQ(std::get<AllocatorPart>(ReadPart(entry, "").role).follows->CapacityOf(8'000'000, 0), 8'000'000);
+    EXPECT_FALSE(std::get<AllocatorPart>(ReadPart(ALLOCATOR, "").role).follows);
+    for (const auto& [key, value] : std::multimap<std::string, Json>{{"follows", "both"},
+                                                                {"interface", nullptr},
+                                                                {"interface", "a/b"},
+                                                                {"exploitation", 0},
+                                                                {"exploitation", 1.01},
+                                                                {"capacity_bps", 2'000'000}})
+    {
+        EXPECT_NE(RefusalOf(With(entry, key, value)).find("management[3]." + key), std::string::npos) << key << value;
+    }
+    EXPECT_NE(RefusalOf(With(ALLOCATOR, "exploitation", 0.9)).find("which this role has not"), std::string::npos)
+        << "of a rate that is told alone";
+}
+
 TEST(PartConfiguration, ReadsAMember)
 {
     const auto part = MemberOf(MEMBER);
@@ -70,6 +97,12 @@ TEST(PartConfiguration, ReadsAMember)
     EXPECT_EQ(part.enforcement, Enforcement::Shaper);
     EXPECT_EQ(part.interface, "eth0");
     EXPECT_EQ(part.access, 500'000);
+}
+
+TEST(PartConfiguration, LeavesItToVirtualTimeWhetherAMemberIsOneOnlyWhileItSends)
+{
+    EXPECT_NO_THROW(ReadPart(With(MEMBER, "while_sending", true), ""));
+    EXPECT_NE(RefusalOf(With(MEMBER, "while_sending", "yes")).find("management[3].while_sending is"), std::string::npos);
 }
 
 TEST(PartConfiguration, HasTheDefaultsOfTheLibraryWhereAnEntrySaysNothing)

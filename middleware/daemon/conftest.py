@@ -128,11 +128,17 @@ class ManagedNetwork:
         self._programs.append(program)
         return program
 
-    def allocator(self, capacity_bps: int, **keys: object) -> C2ml:
+    def allocator(self, capacity_bps: int | None, **keys: object) -> C2ml:
         first = {"name": "sat", "role": "allocator", "domain": DOMAIN, "capacity_bps": capacity_bps, "kind": "unweighted"}
         program = self.start("gateway", {**first, "recovers": False, **keys})
         wait_for(lambda: bool(program.read()), "the allocator")
         return program
+
+    def tell(self, space: str, interface: str, frame: bytes) -> None:
+        """Sends a frame by an interface, as a netbox at the other end of the wire does."""
+        with self._spaces[space].inside(), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+            sender.bind((interface, 0))
+            sender.send(frame)
 
     def member(self, name: str, *, version: int = 4, before: tuple[str, ...] = (), **keys: object) -> C2ml:
         entry = {"name": "sat", "role": "member", "domain": DOMAIN, "allocator": GATEWAY[version], "enforcement": "none"}

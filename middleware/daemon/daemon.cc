@@ -165,9 +165,38 @@ void Daemon::OpenJournal(const std::optional<std::string>& path)
 
 void Daemon::Open(const AllocatorPart& part, const std::string& name, Time now)
 {
-    m_allocators.push_back(
-        {.name = name, .domain = part.settings.domain, .allocator = Allocator(part.settings, NewSecrets(), now)});
-    Settle(m_allocators.back());
+    auto& host = m_allocators.emplace_back(AllocatorHost{.name = name, .domain = part.settings.domain, .part = part});
+    if (part.follows)
+    {
+        host.teller.interface = part.follows->interface;
+        ListenToNetboxes();
+    }
+    else
+    {
+        Divide(host, part.settings.capacity, now);
+    }
+}
+
+void Daemon::Divide(AllocatorHost& host, Rate capacity, Time now)
+{
+    if (host.allocator)
+    {
+        host.allocator->SetCapacity(capacity, now);
+    }
+    else
+    {
+        host.part.settings.capacity = capacity;
+        host.allocator.emplace(host.part.settings, NewSecrets(), now);
+    }
+    Settle(host);
+}
+
+void Daemon::ListenToNetboxes()
+{
+    if (!m_telemetry)
+    {
+        m_telemetry = std::make_unique<TelemetrySocket>();
+    }
 }
 
 void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnnouncements, Time now)
@@ -181,11 +210,8 @@ void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnn
     auto& host = m_members.back();
     if (part.telemetry)
     {
-        host.access = Access{.interface = part.interface, .allocator = part.settings.allocator.host};
-        if (!m_telemetry)
-        {
-            m_telemetry = std::make_unique<TelemetrySocket>();
-        }
+        host.access = Teller{.interface = part.interface, .allocator = part.settings.allocator.host};
+        ListenToNetboxes();
     }
     if (part.enforcement == Enforcement::Shaper)
     {
@@ -240,8 +266,11 @@ void Daemon::Serve(Time now)
     {
         m_allocatorPort->Receive([&](const UdpPort::Arrival& arrival) {
             auto& host = PartFor(m_allocators, arrival.bytes);
-            host.allocator.Receive(arrival.bytes, arrival.from, now, arrival.at);
-            Settle(host);
+            if (host.allocator)
+            {
+                host.allocator->Receive(arrival.bytes, arrival.from, now, arrival.at);
+                Settle(host);
+            }
         });
     }
     if (m_memberPort)
@@ -258,9 +287,9 @@ void Daemon::Serve(Time now)
     }
     for (auto& host : m_allocators)
     {
-        if (host.allocator.Due() <= now)
+        if (host.allocator && host.allocator->Due() <= now)
         {
-            host.allocator.Advance(now);
+            host.allocator->Advance(now);
             Settle(host);
         }
     }
@@ -289,7 +318,7 @@ Time Daemon::Due() const
     auto due = m_state.Due();
     for (const auto& host : m_allocators)
     {
-        due = std::min(due, host.allocator.Due());
+        due = std::min(due, host.allocator ? host.allocator->Due() : NEVER);
     }
     for (const auto& host : m_members)
     {
@@ -329,24 +358,37 @@ void Daemon::Wait(Time latest)
     }
 }
 
+bool Daemon::Teller::IsAt(unsigned interfaceIndex, Time now)
+{
+    if (now - found >= FIND_AGAIN)
+    {
+        found = now;
+        index = IndexOf(interface, allocator);
+    }
+    return interfaceIndex == index;
+}
+
 void Daemon::Take(const TelemetrySocket::Arrival& arrival, Time now)
 {
-    for (auto& host : m_members)
+    for (auto& host : m_allocators)
     {
-        if (!host.access)
+        if (!host.part.follows || !host.teller.IsAt(arrival.interface, now))
         {
             continue;
         }
-        auto& access = *host.access;
-        if (now - access.found >= FIND_AGAIN)
+        const auto capacity = host.part.follows->CapacityOf(arrival.state.transmit, arrival.state.receive);
+        if (capacity && host.teller.told != capacity)
         {
-            access.found = now;
-            access.index = IndexOf(access.interface, access.allocator);
+            host.teller.told = capacity;
+            Divide(host, *capacity, now);
         }
+    }
+    for (auto& host : m_members)
+    {
         const auto rate = static_cast<Rate>(std::min<std::uint64_t>(arrival.state.transmit, MOST_RATE));
-        if (arrival.interface == access.index && access.told != rate)
+        if (host.access && host.access->IsAt(arrival.interface, now) && host.access->told != rate)
         {
-            access.told = rate;
+            host.access->told = rate;
             host.member.SetAccess(rate, now);
             Settle(host, now);
         }
@@ -356,7 +398,7 @@ void Daemon::Take(const TelemetrySocket::Arrival& arrival, Time now)
 void Daemon::Settle(AllocatorHost& host)
 {
     m_state.Touch();
-    for (const auto& datagram : host.allocator.TakeDatagrams())
+    for (const auto& datagram : host.allocator->TakeDatagrams())
     {
         if (datagram.to)
         {
@@ -364,15 +406,15 @@ void Daemon::Settle(AllocatorHost& host)
             continue;
         }
         // Nodes have no multicast: each member has its copy, from the address that it asks.
-        for (const auto& member : host.allocator.Members())
+        for (const auto& member : host.allocator->Members())
         {
             Send(*m_allocatorPort,
-                 {.to = member, .bytes = datagram.bytes, .from = host.allocator.AskedBy(member)},
+                 {.to = member, .bytes = datagram.bytes, .from = host.allocator->AskedBy(member)},
                  member,
                  host.sending);
         }
     }
-    if (const auto& terms = host.allocator.Announced(); std::exchange(host.epoch, terms.epoch) != terms.epoch)
+    if (const auto& terms = host.allocator->Announced(); std::exchange(host.epoch, terms.epoch) != terms.epoch)
     {
         WriteDown(host.name, AnnouncedOf(terms));
     }
@@ -488,7 +530,11 @@ Json Daemon::Read() const
     };
     for (const auto& host : m_allocators)
     {
-        add(host.name, "allocator", host.allocator.Read(), host.sending);
+        auto& part = add(host.name, "allocator", host.allocator ? host.allocator->Read() : Json::object(), host.sending);
+        if (host.part.follows)
+        {
+            part["told"] = host.teller.told ? Json(*host.teller.told) : Json(nullptr);
+        }
     }
     for (const auto& host : m_members)
     {
@@ -543,8 +589,11 @@ Json Daemon::Set(const Json& params)
     if (parameter == "capacity_bps")
     {
         auto& host = PartNamed(m_allocators, name);
-        host.allocator.SetCapacity(RateIn(value, parameter), now);
-        Settle(host);
+        if (host.part.follows)
+        {
+            throw std::invalid_argument("a netbox tells what the allocator of " + name + " divides: change the link's rate there");
+        }
+        Divide(host, RateIn(value, parameter), now);
     }
     else if (parameter == "access_bps")
     {

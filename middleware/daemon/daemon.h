@@ -35,23 +35,27 @@ class Daemon
         std::string lastFailure{}; ///< what it answered
     };
 
+    /// Whose telemetry counts.
+    struct Teller
+    {
+        std::optional<std::string> interface; ///< nothing: the one by which the allocator is reached
+        HostAddress allocator{};
+        unsigned index{};                     ///< the kernel's, of that interface; 0 where there is none
+        Time found{-FIND_AGAIN};              ///< when the kernel was asked for it
+        std::optional<Rate> told{};           ///< bit/s: of a member the access, of an allocator what it divides
+
+        bool IsAt(unsigned interfaceIndex, Time now);
+    };
+
     struct AllocatorHost
     {
         std::string name;
         std::uint32_t domain;
-        Allocator allocator;
-        std::uint64_t epoch{}; ///< of the terms that were said last
+        AllocatorPart part;
+        std::optional<Allocator> allocator{}; ///< nothing before a netbox told the rate that it follows
+        Teller teller{};                      ///< where it follows one
+        std::uint64_t epoch{};                ///< of the terms that were said last
         Sending sending{};
-    };
-
-    /// Whose telemetry counts.
-    struct Access
-    {
-        std::optional<std::string> interface; ///< nothing: the one by which the allocator is reached
-        HostAddress allocator;
-        unsigned index{};                     ///< the kernel's, of that interface; 0 where there is none
-        Time found{-FIND_AGAIN};              ///< when the kernel was asked for it
-        std::optional<Rate> told{};           ///< bit/s
     };
 
     struct MemberHost
@@ -61,7 +65,7 @@ class Daemon
         Enforcement enforcement;
         Member member;
         std::unique_ptr<Shaper> shaper; ///< with Enforcement::Shaper
-        std::optional<Access> access;   ///< with telemetry
+        std::optional<Teller> access;   ///< with telemetry
         std::optional<std::string> unenforced{}; ///< what was said last of why its budget is not in force
         Sending sending{};
     };
@@ -77,8 +81,11 @@ class Daemon
     bool IsAsked();
     void Leave();
 
-    /// Follows what the netbox at its interface tells.
+    void ListenToNetboxes();
+    /// Parts follow what the netbox at their interface tells.
     void Take(const TelemetrySocket::Arrival& arrival, Time now);
+    /// An allocator of that many bit/s, which may have been one of others before.
+    void Divide(AllocatorHost& host, Rate capacity, Time now);
     /// After each call of a part: sends what it has to say, and applies it.
     void Settle(AllocatorHost& host);
     void Settle(MemberHost& host, Time now);
@@ -98,7 +105,7 @@ class Daemon
     std::vector<MemberHost> m_members;
     std::unique_ptr<UdpPort> m_allocatorPort;     ///< with an allocator
     std::unique_ptr<UdpPort> m_memberPort;        ///< with a member
-    std::unique_ptr<TelemetrySocket> m_telemetry; ///< with a member that follows it
+    std::unique_ptr<TelemetrySocket> m_telemetry; ///< with a part that follows it
     Descriptor m_signals;
     StateFile m_state;
     std::optional<EventJournal> m_journal;

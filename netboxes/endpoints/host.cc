@@ -267,15 +267,15 @@ void Host::SetAccess(StationId station, middleware::Rate access)
     }
 }
 
-void Host::TakeTelemetry(StationId station, middleware::Rate transmit)
+void Host::TakeTelemetry(StationId station, const LinkState& state)
 {
     if (m_management)
     {
-        m_management->TakeTelemetry(m_devices[DeviceOf(station)], transmit);
+        m_management->TakeTelemetry(m_devices[DeviceOf(station)], state);
     }
     if (m_ospf)
     {
-        m_ospf->TakeRate(DeviceOf(station), static_cast<double>(transmit));
+        m_ospf->TakeRate(DeviceOf(station), static_cast<double>(state.transmit));
     }
 }
 

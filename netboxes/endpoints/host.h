@@ -77,9 +77,9 @@ class Host : public OspfRouter::Computer
     void EndManagement();
     /// The rate that the access by the interface at this station allows, bit/s (DyBRA).
     void SetAccess(StationId station, middleware::Rate access);
-    /// What the netbox at this station tells of its link: members that follow it have its rate as their access, bit/s.
-    void TakeTelemetry(StationId station, middleware::Rate transmit);
-    /// The rate of the links that it is the allocator of, bit/s. Returns whether there are any.
+    /// What the netbox at this station tells of its link: members that follow it have its rate as their access, allocators divide it.
+    void TakeTelemetry(StationId station, const LinkState& state);
+    /// The rate of the links that it is the allocator of, and that no netbox tells, bit/s. Returns whether there are any.
     bool SetCapacity(middleware::Rate capacity);
     /// False while it waits for OSPF.
     bool Ready() const

@@ -21,22 +21,59 @@ std::int64_t Now()
 
 LinkAllocator::LinkAllocator(std::string name,
                              const middleware::AllocatorPart& part,
-                             const Host& host,
+                             Host& host,
                              ManagementPort& port,
                              Announcements& announcements,
                              middleware::Member::Random random)
-    : m_name(std::move(name)), m_host(host.Name()), m_settings(part.settings), m_port(port), m_announcements(announcements),
-      m_random(std::move(random))
+    : m_name(std::move(name)), m_host(host), m_settings(part.settings), m_follows(part.follows), m_port(port),
+      m_announcements(announcements), m_random(std::move(random))
 {
     m_settings.multicast = false;
+    if (m_follows && !host.DeviceNamed(m_follows->interface))
+    {
+        throw std::invalid_argument("host " + host.Name() + ", allocator of link " + m_name + ": there is no interface \"" +
+                                    m_follows->interface + "\"; name one of the host's");
+    }
 }
 
 void LinkAllocator::Begin()
+{
+    m_hasBegun = true;
+    m_allocator.reset();
+    if (m_follows)
+    {
+        m_due.Stop();
+    }
+    else
+    {
+        Open();
+    }
+}
+
+void LinkAllocator::Open()
 {
     m_epoch = 0;
     m_allocator.emplace(
         m_settings, middleware::Allocator::Secrets{.instance = m_random() | 1, .tokens = {m_random(), m_random()}}, Now());
     Settle();
+}
+
+void LinkAllocator::TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, const LinkState& state)
+{
+    if (!m_hasBegun || !m_follows || device != m_host.DeviceNamed(m_follows->interface))
+    {
+        return;
+    }
+    const auto capacity = m_follows->CapacityOf(state.transmit, state.receive);
+    if (!capacity || (m_allocator && *capacity == m_settings.capacity))
+    {
+        return;
+    }
+    SetCapacity(*capacity);
+    if (!m_allocator)
+    {
+        Open();
+    }
 }
 
 void LinkAllocator::Receive(std::span<const std::uint8_t> bytes,
@@ -78,7 +115,7 @@ void LinkAllocator::Settle()
     if (const auto& terms = m_allocator->Announced(); std::exchange(m_epoch, terms.epoch) != terms.epoch)
     {
         auto [name, details] = middleware::AnnouncedOf(terms);
-        details.update({{"host", m_host}, {"link", m_name}});
+        details.update({{"host", m_host.Name()}, {"link", m_name}});
         m_announcements.Announce(name, std::nullopt, details);
     }
     if (const auto due = m_allocator->Due(); due != middleware::NEVER)

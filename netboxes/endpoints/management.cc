@@ -76,8 +76,13 @@ void Management::SetAccess(const ns3::Ptr<ns3::NetDevice>& device, middleware::R
     }
 }
 
-void Management::TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, middleware::Rate transmit)
+void Management::TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, const LinkState& state)
 {
+    for (auto& allocator : m_allocators)
+    {
+        allocator.TakeTelemetry(device, state);
+    }
+    const auto transmit = static_cast<middleware::Rate>(std::min<std::uint64_t>(state.transmit, middleware::MOST_RATE));
     for (auto& member : m_members)
     {
         if (member.FollowsTelemetry())
@@ -89,11 +94,16 @@ void Management::TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, middlewar
 
 bool Management::SetCapacity(middleware::Rate capacity)
 {
+    bool isDivided = false;
     for (auto& allocator : m_allocators)
     {
-        allocator.SetCapacity(capacity);
+        if (!allocator.FollowsTelemetry())
+        {
+            allocator.SetCapacity(capacity);
+            isDivided = true;
+        }
     }
-    return !m_allocators.empty();
+    return isDivided;
 }
 
 Json Management::Read() const

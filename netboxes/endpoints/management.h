@@ -21,8 +21,8 @@ class Management
     /// The network's time begins; may come again, and starts all parts anew then.
     void Begin();
     void SetAccess(const ns3::Ptr<ns3::NetDevice>& device, middleware::Rate access);
-    void TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, middleware::Rate transmit);
-    /// Of the links that the host is the allocator of. Returns whether there are any.
+    void TakeTelemetry(const ns3::Ptr<ns3::NetDevice>& device, const LinkState& state);
+    /// Of the links that the host is the allocator of, and whose rate no netbox tells. Returns whether there are any.
     bool SetCapacity(middleware::Rate capacity);
     Json Read() const;
 

@@ -332,8 +332,8 @@ class Part(BaseModel):
 
     #: What only one of the roles can be told.
     KEYS: ClassVar = {
-        "allocator": {"equations", "recovers"},
-        "member": {"allocator", "interface", "beside", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
+        "allocator": {"equations", "recovers", "follows", "exploitation"},
+        "member": {"allocator", "beside", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
     }
 
     link: str = Field(min_length=1, description="Name of the link, in statistics and journal.")
@@ -352,9 +352,17 @@ class Part(BaseModel):
     recovers: bool = Field(
         False, description="Allocator: may have run before, so at first it only listens, for 2 s, to what members hold of that."
     )
+    follows: Literal["transmit", "receive"] | None = Field(
+        None,
+        description="Allocator, instead of `capacity`: it divides the rate that the netbox at the station `interface`, which has "
+        "`telemetry`, tells of what leaves, or of what comes in. Before it is told one, it grants nothing.",
+    )
+    exploitation: float = Field(1.0, gt=0.0, le=1.0, description="Allocator that follows a rate: the part of it that is divided.")
     allocator: IpText | None = Field(None, description="Member: address of the allocator's host.")
     interface: Name | None = Field(
-        None, description="Member: the station by which packets to the link leave. Default: that to the allocator."
+        None,
+        description="Member: the station by which packets to the link leave; by default that to the allocator. Allocator that "
+        "follows a rate: where it is told.",
     )
     beside: tuple[NetworkText, ...] = Field(
         (), description="Member: networks that are reached without the link; what is sent there takes nothing of the budget."
@@ -379,15 +387,20 @@ class Part(BaseModel):
             raise ValueError(f"{role} has no {', '.join(unfit)}; leave that out")
         if self.role == "member" and self.allocator is None:
             raise ValueError("a member needs an `allocator`; write the address of the allocator's host")
+        if self.role == "allocator" and (self.follows is None) != (self.interface is None):
+            raise ValueError("an allocator that `follows` a rate is told it at an `interface`; write both, or none")
         return self
 
     def as_segment_reads_it(self, capacity: float | None) -> dict[str, Any]:
         """As middleware/README.md has it; `capacity` is the allocator's, bit/s."""
         same = {"name": self.link, "role": self.role, "domain": self.domain, "kind": self.kind, "key": self.key}
         if self.role == "allocator":
+            same |= {"equations": self.equations, "recovers": self.recovers}
+            if self.follows is not None:
+                return {**same, "follows": self.follows, "interface": self.interface, "exploitation": self.exploitation}
             assert capacity is not None, "checked by Parameters"
-            return {**same, "capacity_bps": round(capacity), "equations": self.equations, "recovers": self.recovers}
-        told = {name: getattr(self, name) for name in sorted(self.KEYS["member"] - {"enforce"})}
+            return {**same, "capacity_bps": round(capacity)}
+        told = {name: getattr(self, name) for name in sorted((self.KEYS["member"] | {"interface"}) - {"enforce"})}
         return {**same, **told, "enforcement": "window" if self.enforce else "none"}
 
 
@@ -454,8 +467,11 @@ class Parameters(Technology):
         if len(allocators) > 1:
             links = " and ".join(part.link for part in allocators)
             raise ValueError(f"management has the allocators of {links}, and `capacity` is of one; put one into another netbox")
-        if allocators and self.capacity is None:
-            raise ValueError(f"the allocator of {allocators[0].link} needs a `capacity`; write what it divides")
+        told = [part for part in allocators if part.follows is None]
+        if told and self.capacity is None:
+            raise ValueError(f"the allocator of {told[0].link} needs a `capacity`, or `follows`; write what it divides")
+        if self.capacity is not None and allocators and not told:
+            raise ValueError(f"a netbox tells the allocator of {allocators[0].link} what it divides; leave `capacity` out")
         if self.capacity is not None and not allocators:
             raise ValueError("`capacity` is of the link that an allocator divides, and management has no allocator; leave it out")
         return self

@@ -297,7 +297,7 @@ void EndpointsSegment::Transmit(StationId from, Destination, const Frame& frame)
     {
         for (auto* const host : m_hostsAt[from])
         {
-            host->TakeTelemetry(from, static_cast<middleware::Rate>(std::min<std::uint64_t>(link->transmit, middleware::MOST_RATE)));
+            host->TakeTelemetry(from, *link);
         }
     }
     else
@@ -337,8 +337,8 @@ void EndpointsSegment::SetCapacity(const Json& value)
     }
     if (!isAllocator)
     {
-        throw OutOfRange("capacity is of the link that a host is the allocator of, and no host of this netbox is one; "
-                         "set it where the allocator is");
+        throw OutOfRange("capacity is of the link that a host is the allocator of, unless a netbox tells it, and no host of this "
+                         "netbox is one; set it where the allocator is");
     }
 }
 

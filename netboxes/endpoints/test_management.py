@@ -71,13 +71,20 @@ def shared(
     gateway_flows: Sequence[Mapping[str, Any]] = (),
     gateway_events: Sequence[Change] = (),
     link_events: Sequence[Change] = (),
+    follows: float | None = None,
 ) -> dict[str, Emulation]:
-    """Groups, the gateway, a `link` and a `server`. The allocator is in the gateway, or in the server behind the link."""
+    """Groups, the gateway, a `link` and a `server`. The allocator is in the gateway, or in the server behind the link.
+
+    With `follows` it divides that part of the rate that the link tells."""
     networks = {name: NETWORKS[version].format(number) for number, name in enumerate([*groups, "sat"], 1)}
     link = {"link": "sat", "domain": 17, "kind": kind}
 
     def divides(host: str) -> dict[str, Any]:
-        return {"capacity": f"{rate:.0f} bit/s", "management": [{**link, "role": "allocator", "host": host}]}
+        part = {**link, "role": "allocator", "host": host}
+        if follows is None:
+            return {"capacity": f"{rate:.0f} bit/s", "management": [part]}
+        told = {"interface": "eth", "follows": "receive"} if far_allocator else {"interface": "sat", "follows": "transmit"}
+        return {"management": [{**part, **told, "exploitation": follows}]}
 
     stations = {
         name: {"host": "gateway", "addresses": f"{network}{GATEWAY}/{LENGTHS[version]}", "forwarding": True}
@@ -289,6 +296,23 @@ def test_budgets_follow_what_the_allocator_divides() -> None:
     assert rates(ran["crowd"], 8, 15) == pytest.approx([RATE / 2] * 2, rel=TOLERANCE)
     assert rates(ran["crowd"], 20, 30) == pytest.approx([RATE / 4] * 2, rel=TOLERANCE)
     assert queue(ran)[1] == 0
+
+
+@pytest.mark.parametrize("far_allocator", [False, True])
+def test_an_allocator_divides_what_the_netbox_at_it_tells(far_allocator: bool) -> None:
+    """On either side of a link that becomes slower by itself, comes back, and is down for a while, which changes no budget."""
+    part, slow_s, fast_s, down_s = 0.9, 10.0, 25.0, 30.0
+    changes: list[Change] = [(0.5, "rate", RATE), (slow_s, "rate", RATE / 2), (fast_s, "rate", RATE), (down_s, "up", False)]
+    ran = shared({"crowd": Group(2, [bulk("cubic", 25.0)])}, 25.0, far_allocator=far_allocator, follows=part, link_events=changes)
+    whole, half = round(part * RATE / 2), round(part * RATE / 4)
+    since_slow = [(at_s, budget) for at_s, _, budget in told(ran["crowd"], slow_s)]
+    assert [budget for _, budget in since_slow] == [half] * 2 + [whole] * 2
+    # 0.1 s until it is told, 10 ms that changes are collected, and the way to the members.
+    way_s = DELAY_S if far_allocator else 0.0
+    assert all(at_s < slow_s + 0.2 + way_s for at_s, _ in since_slow[:2])
+    assert all(fast_s < at_s < fast_s + 0.2 + way_s for at_s, _ in since_slow[2:])
+    # Windows are whole segments, of 30.8, and a segment takes twice the time at the line.
+    assert rates(ran["crowd"], 12, 24) == pytest.approx([half] * 2, rel=2 * TOLERANCE)
 
 
 def test_datagrams_of_a_member_are_not_held_by_its_host() -> None:

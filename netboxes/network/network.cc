@@ -228,6 +228,7 @@ void Network::Make(const Change& change)
                           },
                           [this](const HandlerWrite& write) { RouterOf(write.router).Write(write); },
                           [this](const ConfigurationChange& swap) { RouterOf(swap.router).Swap(swap.text); },
+                          [this](const StagesChange& set) { RouterOf(set.router).SetStages(set.interface, set.stages); },
                           [this](const WireChange& wire)
                           {
                               m_wires[wire.wire].up = wire.up;

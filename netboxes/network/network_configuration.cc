@@ -107,6 +107,10 @@ Change ReadChange(Section& event, std::size_t wires)
     {
         return ConfigurationChange{event.Text("router"), event.Text("configuration")};
     }
+    if (!event.At("stages").is_null())
+    {
+        return StagesChange{event.Text("router"), event.Text("interface"), event.At("stages")};
+    }
     return HandlerWrite{event.Text("router"), event.TextOr("element", ""), event.Text("handler"), event.TextOr("value", "")};
 }
 

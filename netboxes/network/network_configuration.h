@@ -41,6 +41,14 @@ struct ConfigurationChange
     std::string text;
 };
 
+/// An interface of a Click router gets other stages.
+struct StagesChange
+{
+    std::string router;
+    std::string interface;
+    Json stages; ///< a list
+};
+
 /// A wire is unplugged, or plugged in again.
 struct WireChange
 {
@@ -55,7 +63,7 @@ struct PowerChange
     bool on;
 };
 
-using Change = std::variant<ParameterChange, HandlerWrite, ConfigurationChange, WireChange, PowerChange>;
+using Change = std::variant<ParameterChange, HandlerWrite, ConfigurationChange, StagesChange, WireChange, PowerChange>;
 
 struct NetworkEvent
 {

@@ -108,6 +108,22 @@ void Router::Swap(const std::string& text)
     Run();
 }
 
+void Router::SetStages(const std::string& interface, const Json& stages)
+{
+    if (m_click == nullptr)
+    {
+        throw std::runtime_error("router " + m_configuration.name + " has no power, so its stages cannot change");
+    }
+    try
+    {
+        m_click->SetStages(interface, stages);
+    }
+    catch (const std::exception& error)
+    {
+        throw std::runtime_error("router " + m_configuration.name + ": " + error.what());
+    }
+}
+
 void Router::SetPower(bool on)
 {
     if (on && m_click == nullptr)

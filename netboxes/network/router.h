@@ -31,6 +31,8 @@ class Router : public click::Surroundings
     void Write(const HandlerWrite& write);
     /// Another configuration takes over, also when it is started again. Throws as click::ClickRouter::Swap.
     void Swap(const std::string& text);
+    /// Until it is started again. Throws std::runtime_error.
+    void SetStages(const std::string& interface, const Json& stages);
     /// Without power it is nobody; with it, it starts anew.
     void SetPower(bool on);
 

@@ -126,10 +126,10 @@ def test_a_write_that_no_handler_takes_ends_the_run_and_says_why() -> None:
         routed(router, [(1.0, to_router())], events=[write])
 
 
-def passed(events: Sequence[Mapping[str, Any]]) -> set[int]:
+def passed(events: Sequence[Mapping[str, Any]], configuration: Path = CHECKOUT / "click/ip-router.click") -> set[int]:
     """In which tenths of a second after 1 s frames arrive that are sent every 10 ms; the network's time begins at 0.5 s."""
     offered = [(1.0 + i / 100, to_router(i)) for i in range(200)]
-    arrived = routed(click(CHECKOUT / "click/ip-router.click"), offered, 3.5, events)["right"].received["y"]
+    arrived = routed(click(configuration), offered, 3.5, events)["right"].received["y"]
     return {int((time - 1.0) * 10) for time, frame in arrived if frame[12:14] == b"\x08\0"}
 
 
@@ -143,6 +143,41 @@ def test_another_configuration_takes_over_and_stays_when_the_router_is_started_a
 def test_a_configuration_that_is_wrong_ends_the_run_and_says_why() -> None:
     with pytest.raises(EmulationFailed, match=r"(?s)event at 1\.0 s: router router: .*Nowhere"):
         passed([{"at_s": 1.0, "router": "router", "configuration": "FromDevice($A_DEV) -> Nowhere;"}])
+
+
+#: Eleven of the frames, which have 128 bytes from their layer-3 header on, are its burst.
+SLOW = {"stage": "police", "rate": 8.0, "burst": 1500.0}
+
+
+def test_an_interface_gets_other_stages_and_loses_them_with_the_power(tmp_path: Path) -> None:
+    (configuration := tmp_path / "bridge.click").write_text(
+        "FromDevice($A_DEV) -> Queue -> ToDevice($B_DEV); FromDevice($B_DEV) -> Queue -> ToDevice($A_DEV);"
+    )
+    first = {"at_s": 1.0, "router": "router", "interface": "a", "stages": [SLOW]}
+    second = {"at_s": 1.5, "router": "router", "interface": "a", "stages": []}
+    assert passed([first, second], configuration) == {*range(7), *range(10, 20)}
+    power = [{"at_s": at_s, "node": "router", "power": on} for at_s, on in ((1.3, False), (1.5, True))]
+    assert passed([first, *power], configuration) == {*range(7), *range(10, 20)}
+
+
+@pytest.mark.parametrize(
+    ("interface", "stages", "message"),
+    [
+        ("c", [], "the router has no interface 'c'; there are a, b"),
+        ("a", [{"stage": "punk"}], r"stages of interface 'a': no stage is called \"punk\"; there are green"),
+        ("a", [{**SLOW, "rate": -1}], "stages of interface 'a': police: rate is -1, not a number above 0"),
+        ("a", {}, "stages of interface 'a': stages are a list of 16 at most"),
+    ],
+)
+def test_stages_that_cannot_be_end_the_run_and_say_why(interface: str, stages: object, message: str) -> None:
+    with pytest.raises(EmulationFailed, match=rf"event at 1\.0 s: router router: {message}"):
+        passed([{"at_s": 1.0, "router": "router", "interface": interface, "stages": stages}])
+
+
+def test_a_router_without_power_has_no_stages_to_change() -> None:
+    off = {"at_s": 1.0, "node": "router", "power": False}
+    with pytest.raises(EmulationFailed, match="router router has no power, so its stages cannot change"):
+        passed([off, {"at_s": 1.1, "router": "router", "interface": "a", "stages": []}])
 
 
 def test_a_router_without_power_forwards_nothing_and_has_forgotten_its_neighbours() -> None:
