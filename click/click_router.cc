@@ -2,7 +2,6 @@
 #include "click_router.h"
 
 #include "prelude.h"
-#include "staged_device.h"
 #include "swap.h"
 
 #include <nlohmann/json.hpp>
@@ -12,6 +11,40 @@
 
 namespace netboxit::click
 {
+
+namespace
+{
+
+/// Of what is wrong with stages: what they were may be of any length.
+constexpr std::size_t LONGEST_COMPLAINT = 300;
+/// Stages are three levels deep. Texts may be so deep that what walks through them would need more stack than there is.
+constexpr int DEEPEST = 8;
+
+[[noreturn]] void Refuse(const std::string& interface, std::string why, const std::string& remedy = {})
+{
+    if (why.size() > LONGEST_COMPLAINT)
+    {
+        why.replace(LONGEST_COMPLAINT, why.npos, "…");
+    }
+    throw BadStages("stages of interface '" + interface + "': " + why + remedy);
+}
+
+/// Throws nlohmann::json::exception, std::invalid_argument.
+nlohmann::json ParseStages(std::string_view text)
+{
+    return nlohmann::json::parse(text,
+                                 [](int depth, nlohmann::json::parse_event_t, const nlohmann::json&)
+                                 {
+                                     if (depth > DEEPEST)
+                                     {
+                                         throw std::invalid_argument("lists and mappings in one another, more than " +
+                                                                     std::to_string(DEEPEST) + " of them");
+                                     }
+                                     return true;
+                                 });
+}
+
+} // namespace
 
 ClickRouter::ClickRouter(Surroundings& surroundings,
                          const std::string& configuration,
@@ -36,25 +69,19 @@ void ClickRouter::Open(std::chrono::milliseconds wait)
     m_engine->RunSoon();
 }
 
-std::unique_ptr<Device> ClickRouter::WithStages(std::unique_ptr<Device> device, std::size_t number) const
-{
-    const auto said = m_stages.find(m_names[number]);
-    if (said == m_stages.end())
-    {
-        return device;
-    }
-    stages::Chain chain(m_seed, number);
-    chain.Set(*said, m_surroundings.Now().count());
-    return std::make_unique<StagedDevice>(std::move(device), std::move(chain), m_surroundings);
-}
-
 /// Those that have a name and are not open yet.
 void ClickRouter::OpenDevices(std::chrono::milliseconds wait)
 {
     while (m_devices.size() < m_names.size())
     {
         const auto number = m_devices.size();
-        m_devices.push_back(WithStages(m_surroundings.OpenDevice(m_names[number], wait), number));
+        const auto& name = m_names[number];
+        m_devices.push_back(std::make_unique<StagedDevice>(
+            m_surroundings.OpenDevice(name, wait), stages::Chain(m_seed, number), m_surroundings));
+        if (const auto stages = m_stages.find(name); stages != m_stages.end())
+        {
+            SetStages(name, *stages);
+        }
     }
 }
 
@@ -131,12 +158,58 @@ std::string ClickRouter::Plug(const std::string& name)
     return {};
 }
 
-Device& ClickRouter::Named(const std::string& name) const
+void ClickRouter::SetStages(const std::string& interface, const nlohmann::json& stages)
+{
+    auto& device = Named(interface);
+    try
+    {
+        device.SetStages(stages);
+    }
+    catch (const std::exception& error)
+    {
+        Refuse(interface, error.what());
+    }
+}
+
+std::string ClickRouter::WriteStages(const std::string& text)
+{
+    const auto blank = std::min(text.find_first_of(" \t\r\n"), text.size());
+    const auto interface = text.substr(0, blank);
+    Named(interface);
+    nlohmann::json stages;
+    try
+    {
+        stages = ParseStages(std::string_view(text).substr(blank));
+    }
+    catch (const std::exception& error)
+    {
+        Refuse(interface, error.what(), "; write " + interface + R"( [{"stage": …}, …], or )" + interface + " [] for none");
+    }
+    SetStages(interface, stages);
+    return {};
+}
+
+std::string ClickRouter::ReadStages() const
+{
+    auto stages = nlohmann::json::object();
+    for (std::size_t number = 0; number < m_devices.size(); ++number)
+    {
+        stages[m_names[number]] = m_devices[number]->Stages();
+    }
+    return stages.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+StagedDevice& ClickRouter::Named(const std::string& name) const
 {
     const auto known = std::find(m_names.begin(), m_names.end(), name);
     if (known == m_names.end())
     {
-        throw NoInterface("the router has no interface '" + name + "'");
+        std::string names;
+        for (const auto& there : m_names)
+        {
+            names += (names.empty() ? "" : ", ") + there;
+        }
+        throw NoInterface("the router has no interface '" + name + "'; " + (names.empty() ? "it has none" : "there are " + names));
     }
     return *m_devices.at(static_cast<std::size_t>(known - m_names.begin()));
 }

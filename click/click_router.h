@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "engine.h"
+#include "staged_device.h"
 #include "surroundings.h"
 
 #include <span>
@@ -11,6 +12,12 @@
 
 namespace netboxit::click
 {
+
+/// An interface cannot have these stages. It keeps those that it has.
+struct BadStages : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
 
 /// One Click router in this process: its interfaces, its clock, and the configuration that runs.
 class ClickRouter
@@ -26,10 +33,10 @@ class ClickRouter
     ClickRouter& operator=(const ClickRouter&) = delete;
 
     /// Opens every interface that the configuration names, waiting for each as long as `wait`; throws
-    /// NoInterface, also where stages are said of another one, std::system_error, and what is wrong with stages.
+    /// NoInterface, also where stages are said of another one, std::system_error, BadStages.
     void Open(std::chrono::milliseconds wait);
 
-    std::span<const std::unique_ptr<Device>> Devices() const
+    std::span<const std::unique_ptr<StagedDevice>> Devices() const
     {
         return m_devices;
     }
@@ -55,6 +62,14 @@ class ClickRouter
     std::string Unplug(const std::string& name);
     /// Goes on with the interface that has the name now. Throws NoInterface.
     std::string Plug(const std::string& name);
+
+    /// Gives an interface these stages. Those of the same kind at the same place keep what they know of packets. Throws NoInterface where no
+    /// configuration named such an interface, BadStages.
+    void SetStages(const std::string& interface, const nlohmann::json& stages);
+    /// The same, of `INTERFACE [stage, …]`. Returns nothing that should be known.
+    std::string WriteStages(const std::string& text);
+    /// {interface: [stage, …]} of all, as JSON.
+    std::string ReadStages() const;
 
     Answer ReadHandler(const std::string& element, const std::string& handler);
     Answer WriteHandler(const std::string& element, const std::string& handler, const std::string& text);
@@ -88,16 +103,15 @@ class ClickRouter
 
   private:
     void OpenDevices(std::chrono::milliseconds wait);
-    std::unique_ptr<Device> WithStages(std::unique_ptr<Device> device, std::size_t number) const;
     void Flush();
-    Device& Named(const std::string& name) const;
+    StagedDevice& Named(const std::string& name) const;
 
     Surroundings& m_surroundings;
     std::map<std::string, std::string> m_defines;
     std::uint32_t m_seed;
-    nlohmann::json m_stages; ///< by interface
+    nlohmann::json m_stages; ///< those of the start, by interface
     std::vector<std::string> m_names;
-    std::vector<std::unique_ptr<Device>> m_devices;
+    std::vector<std::unique_ptr<StagedDevice>> m_devices;
     std::unique_ptr<Engine> m_engine;
     unsigned m_swaps{0};
 };

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from system import rings
 from testbed.nodes import routers
 from tests.click_lab import Meoc, Router, three_namespaces
+from tests.memory_router import CAPACITY
 
 CLICK = Path(__file__).resolve().parent
 
@@ -34,3 +36,10 @@ def wide_meoc(tmp_path: Path) -> Iterator[Meoc]:
     """The same with wires that carry more than the router's MTU of 1500."""
     with running(tmp_path, mtu=9000) as meoc:
         yield meoc
+
+
+@pytest.fixture
+def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Folders of two memory wires."""
+    monkeypatch.setattr(rings, "FOLDER", tmp_path / "rings")
+    return [rings.create("lab", name, CAPACITY) for name in ("ian", "jan")]

@@ -3,8 +3,6 @@
 
 #include "headers.h"
 
-#include <nlohmann/json.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -59,12 +57,6 @@ class Device
     virtual void Send(Bytes frame) = 0;
     virtual void Flush() = 0;
     virtual DeviceStatistics Read() = 0;
-
-    /// What its stages count; an empty list without any.
-    virtual nlohmann::json ReadStages()
-    {
-        return nlohmann::json::array();
-    }
 
     /// Lets go of the interface, so that another one can have its name: nothing comes in, and what is sent is
     /// lost and counted. False where that cannot be.

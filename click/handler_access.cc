@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "handler_access.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
@@ -11,16 +13,27 @@ namespace netboxit::click
 namespace
 {
 
-/// A global handler that is ours, not the library's, and can be written. What it returns should be known, a line each.
-using OwnHandler = std::string (ClickRouter::*)(const std::string& text);
-
-OwnHandler FindOwn(std::string_view address)
+/// A global handler that is ours, not the library's.
+struct OwnHandler
 {
-    // The first replaces the configuration, as in Click's own driver.
-    return address == "hotconfig" ? &ClickRouter::Swap
-           : address == "unplug"  ? &ClickRouter::Unplug
-           : address == "plug"    ? &ClickRouter::Plug
-                                  : nullptr;
+    std::string_view name;
+    /// What it returns should be known, a line each.
+    std::string (ClickRouter::*write)(const std::string& text);
+    /// Null: nobody can read it.
+    std::string (ClickRouter::*read)() const;
+};
+
+// The first replaces the configuration, as in Click's own driver.
+constexpr std::array OWN_HANDLERS{OwnHandler{"hotconfig", &ClickRouter::Swap, nullptr},
+                                  OwnHandler{"unplug", &ClickRouter::Unplug, nullptr},
+                                  OwnHandler{"plug", &ClickRouter::Plug, nullptr},
+                                  OwnHandler{"stages", &ClickRouter::WriteStages, &ClickRouter::ReadStages}};
+
+/// Null where it is the library's.
+const OwnHandler* FindOwn(std::string_view address)
+{
+    const auto found = std::ranges::find(OWN_HANDLERS, address, &OwnHandler::name);
+    return found == OWN_HANDLERS.end() ? nullptr : &*found;
 }
 
 std::string Quoted(std::string_view text)
@@ -47,19 +60,29 @@ bool FindFlags(const std::string& known, const std::string& name, bool& readable
 
 Answer WriteAnswer(ClickRouter& router, const std::string& element, const std::string& handler, const std::string& text)
 {
-    const auto own = element.empty() ? FindOwn(handler) : nullptr;
-    if (!own)
+    const auto* const own = element.empty() ? FindOwn(handler) : nullptr;
+    if (own == nullptr)
     {
         return router.WriteHandler(element, handler, text);
     }
     try
     {
-        return {true, {}, (router.*own)(text)};
+        return {true, {}, (router.*own->write)(text)};
     }
     catch (const std::runtime_error& error)
     {
         return {false, {}, error.what()};
     }
+}
+
+Answer ReadAnswer(ClickRouter& router, const std::string& element, const std::string& handler, std::string_view parameter)
+{
+    const auto* const own = element.empty() ? FindOwn(handler) : nullptr;
+    if (own != nullptr)
+    {
+        return {true, (router.*own->read)(), {}};
+    }
+    return router.ReadHandler(element, handler + (parameter.empty() ? "" : " " + std::string(parameter)));
 }
 
 } // namespace
@@ -86,8 +109,7 @@ ControlReply HandlerAccess::Read(std::string_view address, std::string_view para
     {
         return *wrong;
     }
-    const auto call = handler.name + (parameter.empty() ? "" : " " + std::string(parameter));
-    const auto answer = m_router.ReadHandler(handler.element, call);
+    const auto answer = ReadAnswer(m_router, handler.element, handler.name, parameter);
     const auto name = "Read handler " + Quoted(address);
     if (!answer.done)
     {
@@ -122,7 +144,11 @@ std::optional<ControlReply> HandlerAccess::Find(std::string_view address, bool w
     const auto dot = address.rfind('.');
     const bool global = dot == std::string_view::npos;
     const std::string element(global ? "" : address.substr(0, dot));
-    found = {"", std::string(global ? address : address.substr(dot + 1)), false, FindOwn(address) != nullptr};
+    const auto* const own = FindOwn(address);
+    found = {"",
+             std::string(global ? address : address.substr(dot + 1)),
+             own != nullptr && own->read != nullptr,
+             own != nullptr};
     if (!element.empty())
     {
         const auto known = FindElement(element);
@@ -132,7 +158,7 @@ std::optional<ControlReply> HandlerAccess::Find(std::string_view address, bool w
         }
         found.element = *known;
     }
-    if (!FindOwn(address) && !FindFlags(m_router.ReadHandler(found.element, "handlers").text,
+    if (own == nullptr && !FindFlags(m_router.ReadHandler(found.element, "handlers").text,
                                           found.name,
                                           found.readable,
                                           found.writable))

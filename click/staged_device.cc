@@ -11,8 +11,18 @@ StagedDevice::StagedDevice(std::unique_ptr<Device> device, stages::Chain chain, 
 {
 }
 
+void StagedDevice::SetStages(const nlohmann::json& stages)
+{
+    m_chain.Set(stages, Now());
+    m_stages = stages;
+}
+
 std::span<const Bytes> StagedDevice::Receive()
 {
+    if (m_chain.IsEmpty())
+    {
+        return m_device->Receive();
+    }
     const auto received = m_device->Receive();
     std::size_t size = 0;
     for (const auto frame : received)
@@ -41,6 +51,10 @@ std::span<const Bytes> StagedDevice::Receive()
 
 void StagedDevice::Send(Bytes frame)
 {
+    if (m_chain.IsEmpty())
+    {
+        return m_device->Send(frame);
+    }
     m_outgoing.assign(frame.begin(), frame.end());
     if (m_chain.Leaving(m_outgoing, ReadHeaders(m_outgoing), Now()))
     {

@@ -10,13 +10,28 @@
 namespace netboxit::click
 {
 
-/// An interface whose frames pass stages (netboxes/stages): towards the router as from the node at a netbox's port, and from it as to that
-/// node.
-class StagedDevice : public Device
+/// An interface whose frames pass stages (netboxes/stages), where it has any: towards the router as from the node at a netbox's port, and
+/// from it as to that node.
+class StagedDevice final : public Device
 {
   public:
-    /// The clock must outlive it.
+    /// `chain` has no stages yet. The clock must outlive it.
     StagedDevice(std::unique_ptr<Device> device, stages::Chain chain, const Surroundings& clock);
+
+    /// Gives it these stages, between two batches. Throws as stages::Chain::Set, and then changes nothing.
+    void SetStages(const nlohmann::json& stages);
+
+    /// What SetStages was given last.
+    const nlohmann::json& Stages() const
+    {
+        return m_stages;
+    }
+
+    /// What its stages count; an empty list without any.
+    nlohmann::json ReadStages() const
+    {
+        return m_chain.Read(Now());
+    }
 
     int Descriptor() const override
     {
@@ -43,11 +58,6 @@ class StagedDevice : public Device
 
     DeviceStatistics Read() override;
 
-    nlohmann::json ReadStages() override
-    {
-        return m_chain.Read(Now());
-    }
-
     bool Close() override
     {
         return m_device->Close();
@@ -66,6 +76,7 @@ class StagedDevice : public Device
 
     std::unique_ptr<Device> m_device;
     stages::Chain m_chain;
+    nlohmann::json m_stages = nlohmann::json::array();
     const Surroundings& m_clock;
     std::vector<std::uint8_t> m_bytes; ///< of the frames of a batch, one behind the other
     std::vector<Bytes> m_batch;

@@ -98,6 +98,10 @@ def answer(router: Router, request: bytes) -> bytes:
         (b"LLRPC queue#5 many\r\n", b"500 Wrong number of arguments\r\n"),
         (b"CHECKWRITE hotconfig\r\n", b"200 Write handler 'hotconfig' OK\r\n"),
         (b"READ hotconfig\r\n", b"530 Handler 'hotconfig' write-only\r\n"),
+        (b"CHECKREAD stages\r\n", b"200 Read handler 'stages' OK\r\n"),
+        (b"CHECKWRITE stages\r\n", b"200 Write handler 'stages' OK\r\n"),
+        (b"READ stages\r\n", b"200 Read handler 'stages' OK\r\nDATA 2\r\n{}"),
+        (b"READ queue.stages\r\n", b"511 No handler named 'queue.stages'\r\n"),
     ],
 )
 def test_the_protocol_is_that_of_clicks_own_control_socket(router: Router, request_: bytes, expected: bytes) -> None:
@@ -151,6 +155,7 @@ def test_a_control_socket_of_the_users_own_is_served_and_keeps_to_read_only(rout
     assert b"DATA 3\r\n100" in said
     assert b"530 Permission denied for 'queue.capacity'" in said
     assert b"530 Permission denied" in dialogue(router.folder / "own.sock", b"WRITE hotconfig Idle -> Discard;\r\n")
+    assert b"530 Permission denied" in dialogue(router.folder / "own.sock", b"WRITE stages a []\r\n")
 
 
 def test_a_client_by_tcp_is_served_like_one_at_the_unix_socket(router: Router, space: Namespace) -> None:

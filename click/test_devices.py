@@ -54,6 +54,27 @@ def test_a_textbook_bridge_passes_frames_and_counts_them(tmp_path: Path) -> None
     assert found["jan"]["send_drops"] == found["ian"]["overload_drops"] == 0
 
 
+def test_an_interface_that_is_unplugged_can_have_stages_and_has_them_when_it_is_plugged_in(tmp_path: Path) -> None:
+    def frame(number: int) -> bytes:
+        return ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, ipv4("192.0.2.1", "192.0.2.2", udp(bytes([number] * 1000))))
+
+    with (
+        bridged(tmp_path) as (fr1, eoc, router),
+        Tap(fr1, "eth0") as left,
+        Tap(eoc, "eth0") as right,
+        router.handlers() as handlers,
+    ):
+        handlers.write("unplug", "ian")
+        handlers.set_stages("ian", [{"stage": "police", "rate": 8.0, "burst": 3000.0}])
+        handlers.write("plug", "ian")
+        for number in range(10):
+            left.send(frame(number))
+        ours = [arrived for _, arrived in right.frames(0.3) if arrived[26:30] == b"\xc0\x00\x02\x01"]
+        # The kernel sends a few frames of its own, which count as well: ARP of IPv6 neighbours.
+        assert ours == [frame(number) for number in range(len(ours))]
+        assert len(ours) in (1, 2)
+
+
 def test_a_vlan_tag_passes_unchanged(tmp_path: Path) -> None:
     with bridged(tmp_path) as (fr1, eoc, _), Tap(fr1, "eth0") as left, Tap(eoc, "eth0") as right:
         tagged = ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, struct.pack("!HH", (5 << 13) | 42, 0x0800) + b"tagged".ljust(60), 0x8100)

@@ -7,8 +7,6 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,38 +17,8 @@ from netboxes.engine.wire_end import WireEnd, wire_ends
 from system import rings
 from testbed.nodes import routers
 from tests.click_lab import counted
+from tests.memory_router import BRIDGE, CAPACITY, command, router
 from tests.namespaces import wait_for
-
-BRIDGE = "FromDevice(ian) -> Queue(200) -> ToDevice(jan); FromDevice(jan) -> Queue(200) -> ToDevice(ian);"
-CAPACITY = 1 << 16
-
-
-@pytest.fixture
-def wires(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Folders of two memory wires."""
-    monkeypatch.setattr(rings, "FOLDER", tmp_path / "rings")
-    return [rings.create("lab", name, CAPACITY) for name in ("ian", "jan")]
-
-
-def command(wires: list[Path], folder: Path, text: str, *options: str) -> list[str]:
-    (folder / "router.click").write_text(text)
-    memory = [f"--memory=ian={wires[0]}:right", f"--memory=jan={wires[1]}:left"]
-    control = ["--control", str(folder / "control.sock"), "--statistics", str(folder / "statistics.json")]
-    return [str(routers.EXECUTABLE), *memory, *control, *options, str(folder / "router.click")]
-
-
-@contextmanager
-def router(wires: list[Path], folder: Path, text: str = BRIDGE, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A router at the right end of wire ian and at the left end of wire jan; killed at the end."""
-    process = subprocess.Popen(command(wires, folder, text, *options))
-    try:
-        wait_for(lambda: (folder / "control.sock").exists() or process.poll() is not None, "the router's control socket")
-        assert process.poll() is None
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        (folder / "control.sock").unlink(missing_ok=True)
 
 
 def statistics(process: subprocess.Popen[bytes], folder: Path) -> dict[str, dict[str, int]]:

@@ -91,6 +91,25 @@ class HandlerWrite:
 
 
 @dataclass(frozen=True)
+class StagesChange:
+    """Other stages for an interface of a Click router ("lan.stages"), in base units."""
+
+    router: str
+    parameter: str
+    value: list[dict[str, Any]]
+    #: The stages as a person writes them.
+    written: str
+    kind: Literal["stages"] = "stages"
+
+    @property
+    def interface(self) -> str:
+        return self.parameter.rpartition(".")[0]
+
+    def words(self) -> str:
+        return f"{self.router}: {self.parameter} {self.written}"
+
+
+@dataclass(frozen=True)
 class ManagedLinkChange:
     """A rate of a managed link: what its allocator divides, or the access of a member; bit/s. `host` is whose it is."""
 
@@ -106,7 +125,20 @@ class ManagedLinkChange:
         return f"{self.link}: {'rate' if self.parameter == 'rate' else f'access of {self.host}'} {self.written}"
 
 
-Change = ParameterChange | WireChange | PowerChange | FreezeChange | ConfigurationChange | HandlerWrite | ManagedLinkChange
+Change = (
+    ParameterChange
+    | WireChange
+    | PowerChange
+    | FreezeChange
+    | ConfigurationChange
+    | HandlerWrite
+    | StagesChange
+    | ManagedLinkChange
+)
+
+
+#: What of a node is set while it runs, by name.
+LiveChange = ParameterChange | StagesChange
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a host is told of its parts in managed links (middleware/README.md)."""
+"""What a node is told of its parts in managed links (middleware/README.md)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing_extensions import TypedDict
 from contracts.plan import NodePlan
 from contracts.shapes import parsed
 
-#: In the host's own folder.
+#: In the node's own folder.
 TOLD: Final = "management.json"
 
 
 class Part(TypedDict):
-    """A host's part in one link, as the middleware reads it; rates in bit/s."""
+    """A node's part in one link, as the middleware reads it; rates in bit/s."""
 
     name: str
     role: Literal["allocator", "member"]
@@ -23,6 +23,9 @@ class Part(TypedDict):
     kind: Literal["unweighted", "dybra"]
     key: str | None
     capacity_bps: NotRequired[int]
+    #: In place of a capacity: what the netbox at `interface` tells of which direction, and the part of it that is divided.
+    follows: NotRequired[Literal["transmit", "receive"]]
+    exploitation: NotRequired[float]
     equations: NotRequired[Literal["corrected", "printed"]]
     recovers: NotRequired[bool]
     allocator: NotRequired[str]
@@ -34,6 +37,8 @@ class Part(TypedDict):
     #: Its access is as the netbox at its interface tells.
     telemetry: NotRequired[bool]
     without_lease: NotRequired[Literal["unmanaged", "hold"]]
+    #: In virtual time: it is a member only while its TCP sends.
+    while_sending: NotRequired[bool]
     enforcement: NotRequired[Literal["window", "shaper", "none"]]
 
 
@@ -42,5 +47,5 @@ class _Told(TypedDict):
 
 
 def parts(node: NodePlan) -> list[Part]:
-    """None, where a host has no part in anything. Raises OtherShape."""
+    """None, where a node has no part in anything. Raises OtherShape."""
     return parsed(node.files[TOLD], _Told)["management"] if TOLD in node.files else []

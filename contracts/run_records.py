@@ -74,11 +74,11 @@ class ChangeRecord(TypedDict, total=False):
 
     #: Of a parameter or a freeze.
     netbox: str
-    #: Of a parameter or a managed link.
+    #: Of a parameter, of stages ("lan.stages") or a managed link.
     parameter: str
-    #: Of a parameter and of a managed link in base units, of a handler its text.
+    #: Of these in base units, of a handler its text.
     value: Any
-    #: Of both: as a person writes it.
+    #: Of these: as a person writes it.
     written: str
     wire: str
     state: WireState
@@ -89,7 +89,7 @@ class ChangeRecord(TypedDict, total=False):
     power: Literal["off", "on"]
     #: Of a freeze.
     for_s: float
-    #: Of a configuration or a handler.
+    #: Of a configuration, a handler or stages.
     router: str
     #: Of a configuration: where it came from.
     file: str
@@ -102,7 +102,7 @@ class ChangeRecord(TypedDict, total=False):
 class RecordedChange(ChangeRecord):
     """A change that was made, or tried."""
 
-    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler", "managed_link"]
+    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler", "stages", "managed_link"]
     #: For people.
     words: str
 

@@ -78,6 +78,11 @@ class Technology(BaseModel):
         """Bits a second that the medium carries in all directions together, its own overhead not taken off; None: not said."""
         return None
 
+    def rate_from(self, station: str) -> float | None:
+        """Bits a second at which a station's frames leave at most, the medium's overhead not taken off; None: not said, or not
+        the station's own."""
+        return None
+
     def streams(self) -> dict[str, Stream]:
         """What begins in it: by station."""
         return {}

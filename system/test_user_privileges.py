@@ -16,7 +16,7 @@ from system.user_privileges import as_user
 from testbed.changing import set_command
 from testbed.description import topology_file
 from testbed.description.live import BadChange
-from testbed.description.targets import Targets
+from testbed.description.targets import RouterTarget, Targets
 from testbed.observation.capture_files import BadTarget, CaptureFile, target
 from testbed.observation.capture_sources import CaptureFailed
 from testbed.run import NoResults, make_folder
@@ -129,7 +129,7 @@ def test_what_an_operator_names_is_none_of_roots(folder: Path, tmp_path: Path) -
             topology_file.load(file)
         assert "what only root" not in str(told.value)
     with pytest.raises(BadChange, match="Permission denied"):
-        set_command.change(Targets({}, {"r": "click"}, (), (), ()), "r", f"configuration={secret}")
+        set_command.change(Targets({}, {"r": RouterTarget("click")}, (), (), ()), "r", f"configuration={secret}")
     before = Path("/proc/sys/kernel/core_pattern").read_text()
     for file in (tmp_path / "x.pcapng", secret, Path("/proc/sys/kernel/core_pattern")):
         with pytest.raises((CaptureFailed, BadTarget), match="Permission denied"):

@@ -83,7 +83,7 @@ def _with_notes(plan: Plan, wanted: Wanted, lab: Lab) -> Plan:
         notes.append(f"the file's events did not happen ({wanted.events}): they do in runs only")
     for node in plan.nodes:
         if changed := by_hand.lost(lab.node_folder(node.name), node):
-            notes.append(f"netbox {node.name} was not as planned when the traffic began: {', '.join(changed)}, set by hand")
+            notes.append(f"{node.kind} {node.name} was not as planned when the traffic began: {', '.join(changed)}, set by hand")
     if left := unfinished.of(lab.folder):
         notes.append(f"when the traffic began, {left.note(lab.name)}")
     return replace(plan, notes=(*notes, *plan.notes))

@@ -22,6 +22,7 @@ _NODE_OF = {
     "freeze": "netbox",
     "configuration": "router",
     "handler": "router",
+    "stages": "router",
     "wire": "node",
     "managed_link": "host",
 }

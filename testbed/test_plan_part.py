@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.changes import EventPlan, ParameterChange, PowerChange, WireChange
+from contracts.changes import EventPlan, ParameterChange, PowerChange, StagesChange, WireChange
 from contracts.installation import CHECKOUT
 from contracts.names import sealed_address
 from contracts.plan import HostPlan, NodePlan, Plan, RealtimeSupport, WirePlan
@@ -111,11 +111,12 @@ def test_events_are_made_where_their_nodes_are_and_a_wire_between_machines_is_un
     events = (
         EventPlan(1.0, ParameterChange("field", "distance", 10.0, "10 m")),
         EventPlan(2.0, PowerChange("eoc", "off")),
+        EventPlan(2.5, StagesChange("meoc", "ian.stages", [], "[]")),
         EventPlan(3.0, WireChange(wire.name, "down", wire.left.node, wire.left.interface)),
     )
     whole = replace(plan, events=events)
     alpha, beta = plan_part.part(whole, "alpha").events, plan_part.part(whole, "beta").events
-    assert [event.at_s for event in alpha] == [1.0, 3.0]
+    assert [event.at_s for event in alpha] == [1.0, 2.5, 3.0]
     assert [event.at_s for event in beta] == [2.0, 3.0]
     ends = [(one.change.node, one.change.interface) for one in (alpha[-1], beta[-1]) if isinstance(one.change, WireChange)]
     assert sorted(ends) == sorted((end.node, end.interface) for end in (wire.left, wire.right))

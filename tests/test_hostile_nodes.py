@@ -17,7 +17,7 @@ import pytest
 
 from contracts.errors import NetBoxITError
 from contracts.plan import RealtimeSupport
-from testbed.changing import apply_now, handlers
+from testbed.changing import apply_now, by_hand, handlers
 from testbed.labs.lab import Lab
 from testbed.observation.event_reader import EventReader, status_with_events
 from testbed.observation.reading import LabReader
@@ -55,9 +55,13 @@ EMPTY = {
     "stages": {"\x1b[31m": [{"stage": "\x1b[31m"}, {}]},
     "lateness_us": {what: {"count": 0, "missed": 9, "sum": 0, "up_to": []} for what in ("event", "frame")},
 }
+#: Stages of an interface as no router would have them.
+STAGES = json.dumps({"a": [{"stage": "\x1b[31m", "rate": float("nan"), "budgets": {"\x1b": 1}}, {}], "b": []}).encode()
+STAGES = STAGES.replace(b"{}", b'{"rate": ' + b"[" * 500 + b"]" * 500 + b"}")
 #: A server in the place of Click's or of a netbox, by what it says to whoever comes.
 SAYS = {
     "a router": b"Click::ControlSocket/1.3\r\n200 OK\r\nDATA 99999\r\n",
+    "a router with wrong stages": b"Click::ControlSocket/1.3\r\n200 OK\r\nDATA %d\r\n%s" % (len(STAGES), STAGES),
     "a router of nonsense": b"Click::ControlSocket/1.3\r\n\xff\x1b[31m 7\r\n",
     "a netbox of nonsense": _result({"ports": [7], "ready": True, "frames": {}, "events": []}),
     "a netbox without ports": _result(EMPTY),
@@ -70,6 +74,8 @@ ASKS: dict[str, Callable[[Lab], object]] = {
     "set": lambda lab: apply_now.change(lab, "seg", "loss=0"),
     "handler": lambda lab: handlers.read(lab, "r", "list"),
     "swap": lambda lab: apply_now.change(lab, "r", "configuration=click/ip-router.click"),
+    "stages": lambda lab: apply_now.change(lab, "r", "a.stages=[]"),
+    "what was set by hand": lambda lab: [by_hand.lost(lab.node_folder(node), lab.node(node)) for node in ("r", "seg")],
     "an application's file": lambda lab: lab.own_files("a", "call").write("config", "of the application"),
     "an application's recording": lambda lab: lab.own_files("a", "call").take("secret", Path(os.devnull)),
     "the end of a log": lambda lab: lab._log_tail("seg"),

@@ -103,7 +103,11 @@ class Parameters(Technology):
     def gross_rate(self) -> float:
         if self.medium == "shared":
             return self.rate
-        return sum(self.rate if station.rate is None else station.rate for station in self.stations.values())
+        return sum(self.rate_from(name) for name in self.stations)
+
+    def rate_from(self, station: str) -> float:
+        own = self.stations[station].rate
+        return self.rate if own is None else own
 
     def delay_of_wire(self) -> float:
         """In s, from `delay` or `length`."""

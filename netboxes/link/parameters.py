@@ -115,9 +115,14 @@ class Parameters(Technology):
 
     def gross_rate(self) -> float | None:
         """None when a trace says the rate, or nothing does."""
-        rates = [self.rate if station.rate is None else station.rate for station in self.stations.values()]
-        traced = self.trace or any(station.trace for station in self.stations.values())
-        return None if traced or FASTEST in rates else sum(rates)
+        rates = [rate for name in self.stations if (rate := self.rate_from(name)) is not None]
+        return sum(rates) if len(rates) == len(self.stations) else None
+
+    def rate_from(self, station: str) -> float | None:
+        """None when a trace says the rate, or nothing does."""
+        own = self.stations[station]
+        rate = self.rate if own.rate is None else own.rate
+        return None if self.trace or own.trace or rate == FASTEST else rate
 
     @model_validator(mode="after")
     def _check_ends(self) -> Self:

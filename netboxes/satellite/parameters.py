@@ -162,6 +162,17 @@ class Parameters(Technology):
         carriers = self.return_carriers if self.return_channel == "shared" else len(self.stations) - 1
         return self.forward_rate + carriers * self.return_rate
 
+    def rate_from(self, station: str) -> float | None:
+        """With adaptive coding none is the most."""
+        own = self.stations[station]
+        if self.coding == "adaptive":
+            return None
+        if own.role == "gateway":
+            return self.forward_rate
+        if self.return_channel == "shared":
+            return self.return_carriers * self.return_rate
+        return self.return_rate if own.return_rate is None else own.return_rate
+
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
         return {("request_classes", name): name for name in self.request_classes}
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from contracts.changes import StagesChange
 from contracts.errors import NetBoxITError
 from contracts.names import lab_name
 from contracts.plan import EquipmentPlan, NodePlan, Plan
@@ -254,8 +255,9 @@ class _Alteration:
             if any(was.cores != node.cores for was in self._before[node.name]):
                 cores.move(node.container, node.cores)
             try:
-                self._set(difference)
+                # Interfaces that only the new configuration has may get stages.
                 self._swap(node)
+                self._set(difference)
             except (ParameterRefused, routers.HandlerRefused) as error:
                 refused[node.name] = str(error)
         again = [self._plan.node(name) for name in refused]
@@ -265,11 +267,17 @@ class _Alteration:
         return refused
 
     def _set(self, difference: NodeDifference) -> None:
-        if difference.parameters:
-            node = container_of(self._folder, difference.name, self._plan.node(difference.name).container)
-            with Control(difference.name, node.folder / "control.sock") as control:
-                for change in difference.parameters:
+        folder = container_of(self._folder, difference.name, self._plan.node(difference.name).container).folder
+        stages = [change for change in difference.parameters if isinstance(change, StagesChange)]
+        parameters = [change for change in difference.parameters if not isinstance(change, StagesChange)]
+        if parameters:
+            with Control(difference.name, folder / "control.sock") as control:
+                for change in parameters:
                     control.set(change.parameter, change.value)
+        if stages:
+            with routers.Handlers(folder / routers.CONTROL) as handlers:
+                for own in stages:
+                    handlers.set_stages(own.interface, own.value)
 
     def _swap(self, node: NodePlan) -> None:
         """A Click router's new configuration takes over; the router's folder has it already."""

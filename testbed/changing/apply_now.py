@@ -149,7 +149,7 @@ def _sample_s(lab: Lab) -> float | None:
 
 
 def _lost_by(lab: Lab, change: Change) -> str:
-    """A netbox that loses its power forgets what was set by hand."""
+    """A node that loses its power forgets what was set by hand."""
     if not isinstance(change, PowerChange) or change.power == "on":
         return ""
     values = by_hand.lost(lab.node_folder(change.node), lab.node(change.node))

@@ -72,7 +72,7 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
 
 
 def _with_lost(node: NodeDifference, running: Plan, folder: Path) -> NodeDifference:
-    """What somebody has set by hand in a netbox that starts again is told."""
+    """What somebody has set by hand in a node that starts again is told."""
     was = next((was for was in running.nodes if was.name == node.name), None)
     if node.action != "restarted" or was is None:
         return node

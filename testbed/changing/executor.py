@@ -16,6 +16,7 @@ from contracts.changes import (
     ManagedLinkChange,
     ParameterChange,
     PowerChange,
+    StagesChange,
     WireChange,
 )
 from system import containers, node_files
@@ -64,6 +65,8 @@ class Executor:
                 return lambda: self._manage(change)
             case HandlerWrite():
                 return lambda: handlers.write(self._lab, change.router, change.handler, change.value)
+            case StagesChange():
+                return lambda: handlers.set_stages(self._lab, change)
 
     def wait(self) -> None:
         """Until all that was frozen goes on by itself."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from contracts.changes import StagesChange
 from contracts.errors import WrongInput
 from testbed.description.input_errors import nearest
 from testbed.labs.lab import Lab
@@ -55,6 +56,11 @@ def write(lab: Lab, router: str, handler: str, value: str) -> str:
     """Returns what the handler warned of."""
     with of(lab, router) as handlers, _told(handlers, handler):
         return handlers.write(handler, value)
+
+
+def set_stages(lab: Lab, change: StagesChange) -> None:
+    with of(lab, change.router) as handlers:
+        handlers.set_stages(change.interface, change.value)
 
 
 def elements(lab: Lab, router: str, only: str | None = None) -> list[Element]:

@@ -18,13 +18,14 @@ from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parsed
 from testbed.description.targets import Targets
 
-#: What is said of a router or host, beside a Click router's handlers.
+#: What is said of a router or host, beside a Click router's handlers and stages.
 _OF_NODES: Final = ("reboot", "configuration")
 
 
 @as_user()
 def change(targets: Targets, target: str, text: str, beside: Path | None = None) -> Sequence:
-    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node, "rate=1 Mbit/s" of a managed link.
+    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node, "lan.stages=[]" of a Click router,
+    "rate=1 Mbit/s" of a managed link.
 
     Raises BadChange.
 
@@ -44,6 +45,8 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
             return _wire(targets, target, value)
         if target in targets.names():
             action: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
+            if key.rpartition(".")[2] == "stages":
+                action = {"set": {key: parsed(text)[1]}}
             return _sequence(targets, context, node=target, **action)
         if target in targets.managed_links:
             member, _, parameter = key.rpartition(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -142,23 +143,57 @@ def test_what_is_the_same_keeps_running_without_losing_anything(tmp_path: Path) 
         lab.down()
 
 
+#: Two hosts at a Click router.
+CLICK: dict[str, Any] = {
+    "name": NETWORK["name"],
+    "hosts": {
+        "p": {"address": "10.1.0.1/24", "gateway": "10.1.0.254"},
+        "q": {"address": "10.2.0.1/24", "gateway": "10.2.0.254"},
+    },
+    "routers": {"r": {"configuration": "meoc.click", "interfaces": {"ian": "10.1.0.254/24", "jan": "10.2.0.254/24"}}},
+    "wires": [["p", "r.ian"], ["r.jan", "q"]],
+}
+POLICE = {"stage": "police", "rate": "100 kbit/s"}
+
+
+def test_a_click_router_gets_other_stages_and_loses_them_while_it_runs(tmp_path: Path) -> None:
+    """The first ones, others, more together with another configuration, none."""
+    configuration = tmp_path / "meoc.click"
+    shutil.copyfile(CHECKOUT / "click/meoc.click", configuration)
+    lab = apply(CLICK, tmp_path).lab
+    try:
+        before = inits(lab)
+        for added, stages in (
+            ("", {"ian": [POLICE]}),
+            ("", {"ian": [{**POLICE, "rate": "1 Mbit/s"}]}),
+            ("\nadded :: Idle -> Discard;\n", {"ian": [POLICE], "jan": [{"stage": "mark", "dscp": "ef"}]}),
+            ("", {}),
+        ):
+            configuration.write_text(configuration.read_text() + added)
+            network = {**CLICK, "routers": {"r": {**CLICK["routers"]["r"], "stages": stages}}}
+            applied = apply(network, tmp_path)
+            assert touched(applied) == {"r": "changed"}
+            assert inits(applied.lab) == before
+            with routers.Handlers(lab.node_folder("r") / routers.CONTROL) as handlers:
+                now = {name: own for name, own in handlers.stages().items() if own}
+            assert now == routers.planned_stages(applied.plan.node("r"))
+            assert [*now] == [*stages]
+            assert reaches(applied.lab, "p", "10.2.0.1")
+            again = apply(network, tmp_path)
+            assert again.difference is not None
+            assert again.difference.nothing()
+    finally:
+        lab.down()
+
+
 def test_a_click_routers_new_configuration_takes_over_while_it_runs(tmp_path: Path) -> None:
     configuration = tmp_path / "meoc.click"
     shutil.copyfile(CHECKOUT / "click/meoc.click", configuration)
-    network = {
-        "name": NETWORK["name"],
-        "hosts": {
-            "p": {"address": "10.1.0.1/24", "gateway": "10.1.0.254"},
-            "q": {"address": "10.2.0.1/24", "gateway": "10.2.0.254"},
-        },
-        "routers": {"r": {"configuration": "meoc.click", "interfaces": {"ian": "10.1.0.254/24", "jan": "10.2.0.254/24"}}},
-        "wires": [["p", "r.ian"], ["r.jan", "q"]],
-    }
-    lab = apply(network, tmp_path).lab
+    lab = apply(CLICK, tmp_path).lab
     try:
         before = inits(lab)
         configuration.write_text(configuration.read_text() + "\nadded :: Idle -> Discard;\n")
-        applied = apply(network, tmp_path)
+        applied = apply(CLICK, tmp_path)
         assert touched(applied) == {"r": "changed"}
         assert inits(applied.lab) == before
         with routers.Handlers(lab.node_folder("r") / routers.CONTROL) as handlers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -173,6 +174,58 @@ def test_another_configuration_takes_over_and_is_there_after_a_reboot(lab: Lab, 
         netboxit("set", "meoc", f"configuration={file}")
     assert netboxit("handler", "meoc", "jan_be.capacity").stdout == "42\n"
     netboxit("set", "meoc", "configuration=click/meoc.click")
+    assert ping(lab)
+
+
+def carried(lab: Lab) -> tuple[int, float]:
+    """How many of 100 packets of 1200 bytes come back, which are sent with 960 kbit/s, and how many seconds that took."""
+    said = lab.run("a", ["ping", "-q", "-c", "100", "-i", "0.01", "-s", "1172", "-W", "1", "10.20.0.20"]).stdout
+    found = re.search(r"100 packets transmitted, (\d+) received.* time (\d+)ms", said)
+    assert found is not None, said
+    return int(found[1]), int(found[2]) / 1e3
+
+
+def stages_of(router: str) -> Any:
+    return json.loads(netboxit("handler", router, "stages").stdout)
+
+
+def test_an_interfaces_policer_comes_changes_its_rate_and_goes_while_the_router_runs(lab: Lab) -> None:
+    router = cores.processes(lab.node("meoc").container)
+    assert ping(lab) and stages_of("meoc") == {"ian": [], "jan": []}
+    police = "[{stage: police, rate: 240 kbit/s, burst: 3 kB}]"
+    assert netboxit("set", "meoc", f"ian.stages={police}").stdout == f"meoc: ian.stages {police}\n"
+    received, took_s = carried(lab)
+    assert 15 <= received <= 1 + (3000 + 240e3 / 8 * took_s) / 1200
+    told = lines(lab)[-1]
+    assert (told["kind"], told["router"], told["parameter"], told["written"]) == ("stages", "meoc", "ian.stages", police)
+    assert [(stage["stage"], stage["rate"], stage["burst"]) for stage in told["value"]] == [("police", 240e3, 3000.0)]
+    assert stages_of("meoc") == {"ian": told["value"], "jan": []}
+
+    for wrong, why in (
+        ("ian.stages=[{stage: police, rate: 0 bit/s}]", r"ian.stages\[0\].rate: 0 bit/s is outside"),
+        ("iam.stages=[]", 'router meoc has no interface "iam"; did you mean "ian"'),
+    ):
+        with pytest.raises(NetBoxITError, match=why):
+            netboxit("set", "meoc", wrong)
+    with pytest.raises(NetBoxITError, match=r"write of Click handler stages refused \(520\): stages of interface 'ian': police"):
+        netboxit("handler", "meoc", "stages", 'ian [{"stage": "police", "rate": 0}]')
+    assert stages_of("meoc") == {"ian": told["value"], "jan": []}
+
+    netboxit("set", "meoc", "ian.stages=[{stage: police, rate: 2 Mbit/s}]")
+    assert carried(lab)[0] == 100
+    netboxit("set", "meoc", "ian.stages=[]")
+    assert carried(lab)[0] == 100
+    assert cores.processes(lab.node("meoc").container) == router
+
+
+def test_stages_that_were_set_by_hand_are_lost_with_the_power_and_that_is_told(lab: Lab) -> None:
+    netboxit("set", "meoc", "jan.stages=[{stage: mark, dscp: ef}]")
+    said = netboxit("set", "meoc", "reboot=100 ms").stdout
+    assert re.match(r"meoc: power off \(what was set by hand is lost: jan.stages \[\{.*dscp: 46.*stage: mark\}\]\)\n", said)
+    lab.wait_ready()
+    assert stages_of("meoc") == {"ian": [], "jan": []}
+    assert netboxit("set", "meoc", "reboot=100 ms").stdout.splitlines()[0] == "meoc: power off"
+    lab.wait_ready()
     assert ping(lab)
 
 

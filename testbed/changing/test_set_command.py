@@ -14,16 +14,17 @@ from contracts.changes import (
     ManagedLinkChange,
     ParameterChange,
     PowerChange,
+    StagesChange,
     WireChange,
 )
 from contracts.plan import WireEnd
 from testbed.changing import set_command
 from testbed.description.live import BadChange
-from testbed.description.targets import ManagedLinkTarget, NetboxTarget, Targets, WireTarget
+from testbed.description.targets import ManagedLinkTarget, NetboxTarget, RouterTarget, Targets, WireTarget
 
 SCENE = Targets(
     netboxes={"space": NetboxTarget("satellite", ("terminal", "hub"), {"fade": 1.0})},
-    routers={"meoc": "click", "core": "linux"},
+    routers={"meoc": RouterTarget("click", ("ian", "jan")), "core": RouterTarget("linux", ("x",))},
     hosts=("a", "b"),
     switches=("lan",),
     wires=(
@@ -49,6 +50,7 @@ SCENE = Targets(
         ("modem", "state=down", WireChange("modem.p--core.x", "down", "core", "x")),
         ("meoc", "jan_shaper.rate=1000kbps", HandlerWrite("meoc", "jan_shaper.rate", "1000kbps")),
         ("meoc", "text.run=set x=1", HandlerWrite("meoc", "text.run", "set x=1")),
+        ("meoc", "ian.stages=[]", StagesChange("meoc", "ian.stages", [], "[]")),
         ("sat", "rate=1.5 Mbit/s", ManagedLinkChange("sat", "b", "rate", 1_500_000, "1.5 Mbit/s")),
         ("sat", "a.access = 500 kbit/s", ManagedLinkChange("sat", "a", "access", 500_000, "500 kbit/s")),
     ],
@@ -56,6 +58,17 @@ SCENE = Targets(
 def test_a_target_and_what_it_becomes_are_one_change(target: str, text: str, change: object) -> None:
     sequence = set_command.change(SCENE, target, text)
     assert [step.change for step in sequence.steps] == [change] and sequence.undo == ()
+
+
+def test_stages_of_a_routers_interface_are_told_in_base_units_and_shown_as_they_were_said() -> None:
+    (step,) = set_command.change(SCENE, "meoc", "jan.stages = [{stage: police, rate: 500 kbit/s}, {stage: mark, dscp: ef}]").steps
+    change = step.change
+    assert isinstance(change, StagesChange)
+    assert [(stage["stage"], stage["rate"]) for stage in change.value] == [("police", 500e3), ("mark", None)]
+    assert (change.interface, change.words()) == (
+        "jan",
+        "meoc: jan.stages [{stage: police, rate: 500 kbit/s}, {stage: mark, dscp: ef}]",
+    )
 
 
 @pytest.mark.parametrize("node", ["core", "space"])
@@ -78,7 +91,7 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
     (here := tmp_path / "here").mkdir()
     (there := tmp_path / "there").mkdir()
     monkeypatch.chdir(here)
-    targets = Targets(netboxes={"path": NetboxTarget("link", ("a", "b"), {})}, routers={"meoc": "click"})
+    targets = Targets(netboxes={"path": NetboxTarget("link", ("a", "b"), {})}, routers={"meoc": RouterTarget("click")})
     (there / "x.trace").write_text("1\n2\n")
     (there / "x.click").write_text("Idle -> Discard;")
     for said_so in ("a.trace={file: x.trace}", "a.trace=x.trace", f"a.trace={there}/x.trace"):
@@ -114,6 +127,17 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
         ("meoc--", "state=down", "'meoc--' is no wire; a wire has two ends; write it like fr1--field.responder"),
         ("core", "x.y=1", "core is a router by the kernel, no Click router; use meoc"),
         ("meoc", "configuration=/no/such/file", "there is no file /no/such/file"),
+        ("core", "x.stages=[]", "core is a router by the kernel, no Click router; use meoc"),
+        ("a", "eth0.stages=[]", "a is a host, no Click router; use meoc"),
+        ("meoc", "ina.stages=[]", 'router meoc has no interface "ina"; did you mean "ian"'),
+        ("meoc", "stages=[]", "stages is not what a Click router can be set while it runs; that is ian.stages"),
+        ("meoc", "ian.stages=[{stage: police}]", r"ian.stages\[0\]: police needs rate; add rate: …"),
+        ("meoc", "ian.stages=[{stage: mark, dscp: ef}, {stage: pink, rate: 5}]", r"ian.stages\[1\].rate: 5 has no unit"),
+        ("meoc", "ian.stages=[{stage: police, rate: netbox}]", r"ian.stages\[0\].rate: a Click router does not know"),
+        ("meoc", "ian.stages=pink", "ian.stages: "),
+        ("meoc", "ian.stages=", "ian.stages: "),
+        ("meoc", "ian.stages={", "ian.stages: .* is not a value as in YAML"),
+        ("meoc", f"ian.stages=[{', '.join(['{stage: pink, rate: 1 Mbit/s}'] * 17)}]", "ian.stages: .*16"),
     ],
 )
 def test_what_cannot_be_changed_is_refused_with_what_to_write(target: str, text: str, told: str) -> None:

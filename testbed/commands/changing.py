@@ -25,8 +25,9 @@ def set_now(
         typer.Argument(
             metavar="KEY=VALUE",
             help="As in the topology file. Of a netbox: 'distance=7.5 km', 'fr1.position=[10 m, 20 m]', 'freeze=300 ms'. Wires: "
-            "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE. Managed "
-            "links: 'rate=1 Mbit/s', of a member 'fr1.access=500 kbit/s'.",
+            "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE, "
+            "'lan.stages=[{stage: police, rate: 1 Mbit/s}]'. Managed links: 'rate=1 Mbit/s', of a member "
+            "'fr1.access=500 kbit/s'.",
         ),
     ],
     lab: WhichLab = None,

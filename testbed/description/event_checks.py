@@ -15,7 +15,7 @@ from contracts.plan import WireEnd
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
 from testbed.description.managed_link import ManagedLink
-from testbed.description.targets import ManagedLinkTarget, NetboxTarget, NotThere, Targets, WireTarget
+from testbed.description.targets import ManagedLinkTarget, NetboxTarget, NotThere, RouterTarget, Targets, WireTarget
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, Problem, are_written, find_end, reached
 from testbed.description.yaml_source import Location
@@ -33,6 +33,8 @@ def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Proble
 def _of_an_event(draft: Draft, index: int, event: Event, context: Mapping[str, Path]) -> Iterator[Problem]:
     if event.netbox is not None:
         yield from _of_a_netbox(draft, index, event, event.netbox, context)
+    if event.node is not None:
+        yield from _of_a_router(draft, index, event, event.node)
     for place, wire in event.wires().items():
         yield from _of_a_wire(draft, ("events", index, *place), wire)
     if event.reboot is not None and event.node is not None:
@@ -71,7 +73,7 @@ def targets_of(draft: Draft) -> Targets:
     """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
     return Targets(
         {name: _netbox(netbox) for name, netbox in draft.netboxes.items() if netbox is not None},
-        {name: router.engine for name, router in draft.routers.items() if router},
+        {name: RouterTarget(router.engine, tuple(router.interfaces)) for name, router in draft.routers.items() if router},
         tuple(draft.hosts),
         tuple(draft.switches),
         tuple(_wire(draft, sorted(ends, key=str), kind) for ends, kind in draft.kinds.items()),
@@ -81,7 +83,7 @@ def targets_of(draft: Draft) -> Targets:
 
 def _managed_link(link: ManagedLink) -> ManagedLinkTarget:
     accesses = {member: link.kind == "dybra" and link.access.get(member) != "netbox" for member in link.members}
-    return ManagedLinkTarget(link.gateway, accesses)
+    return ManagedLinkTarget(link.gateway, accesses, link.rate == "netbox")
 
 
 def _wire(draft: Draft, ends: Sequence[End], kind: WireKind) -> WireTarget:
@@ -155,6 +157,18 @@ def _of_a_netbox(draft: Draft, index: int, event: Event, name: str, context: Map
                 _netbox(netbox).live(name, event.parameter(key), value, context)
             except ValueError as error:
                 yield Problem.of((*place, "set", key), f"netbox {name}: {error}")
+
+
+def _of_a_router(draft: Draft, index: int, event: Event, name: str) -> Iterator[Problem]:
+    """Whether it is a Click router the network as a whole tells."""
+    router = draft.routers.get(name)
+    if router is None or router.engine != "click":
+        return
+    for key, value in (event.values or {}).items():
+        try:
+            RouterTarget("click", tuple(router.interfaces)).live(name, key, value)
+        except ValueError as error:
+            yield Problem.of(("events", index, "set", key), str(error))
 
 
 def _of_a_station(draft: Draft, place: Location, name: str, station: str | None) -> Iterator[Problem]:

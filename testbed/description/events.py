@@ -27,8 +27,9 @@ _SAYS = {
     "netbox": ("what it sets, or how long it is frozen", "write set: {parameter: value}, or freeze: 300 ms"),
     "wire": ("its state", "write state: down or state: up"),
     "node": (
-        "how long it is rebooted, or of a Click router its configuration or what is written to its handlers",
-        "write reboot: 10 s, configuration: FILE or write: {handler: value}",
+        "how long it is rebooted, or of a Click router its configuration, what is written to its handlers or its "
+        "interfaces' stages",
+        "write reboot: 10 s, configuration: FILE, write: {handler: value} or set: {INTERFACE.stages: [{stage: …}]}",
     ),
     "drill": ("its options at most", "write with: {option: value}"),
     "managed_link": ("what it sets", "write set: {rate: 1 Mbit/s}, or member: HOST and set: {access: 500 kbit/s}"),
@@ -36,7 +37,7 @@ _SAYS = {
 _VERBS = {
     "netbox": ("values", "freeze"),
     "wire": ("state",),
-    "node": ("reboot", "configuration", "write"),
+    "node": ("reboot", "configuration", "write", "values"),
     "drill": ("options",),
     "managed_link": ("values",),
 }
@@ -52,7 +53,11 @@ class Action(Section):
     netbox: Name | None = Field(None, description="The netbox that changes.")
     station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
     values: dict[str, Any] | None = Field(
-        None, alias="set", min_length=1, description="Live parameters and their new values, written as in the netbox itself."
+        None,
+        alias="set",
+        min_length=1,
+        description="Live parameters and their new values, written as in the netbox itself; of a Click router "
+        "`INTERFACE.stages`.",
     )
     freeze: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
         None, description="The netbox gets no time to compute for so long, as on a host that is too busy."
@@ -96,7 +101,8 @@ class Action(Section):
         verbs_given = [verb for verb in every if getattr(self, verb) is not None]
         wrong = [verb for verb in verbs_given if verb not in _VERBS[subject]]
         missing = not verbs_given and subject != "drill"
-        if wrong or missing or len(verbs_given) > 1 or (self.station is not None and self.values is None):
+        has_station_of_netbox = self.netbox is not None and self.values is not None
+        if wrong or missing or len(verbs_given) > 1 or (self.station is not None and not has_station_of_netbox):
             cause, remedy = _SAYS[subject]
             yield (), f"an event of a {subject.replace('_', ' ')} says {cause}; {remedy}"
         if self.member is not None and self.managed_link is None:
@@ -137,7 +143,9 @@ class Action(Section):
         if self.wire is not None and self.state is not None:
             yield targets.switched(targets.wire_between(*self.wire), self.state)
         if self.node is not None:
-            targets.click_router(self.node)
+            router = targets.click_router(self.node)
+            for key, written in (self.values or {}).items():
+                yield router.live(self.node, key, written)
             if self.configuration is not None:
                 yield ConfigurationChange(self.node, str(self.configuration), _read(self.configuration))
             for handler, value in (self.write or {}).items():

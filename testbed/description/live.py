@@ -63,6 +63,23 @@ def read_value(
     model = next((model for model in models if own in model.LIVE), None)
     if model is None:
         raise ValueError(f"{parameter} is not a parameter that can change while the netbox runs; {_those_that_can(models, own)}")
+    return _read(model, parameter, yaml_value, context, classes)
+
+
+def read_stages(parameter: str, yaml_value: object) -> list[dict[str, Any]]:
+    """The stages of an interface of a Click router ("lan.stages"), as `read_value` reads those of a station."""
+    stages: list[dict[str, Any]] = _read(StationStages, parameter, yaml_value)
+    return stages
+
+
+def _read(
+    model: _Model,
+    parameter: str,
+    yaml_value: object,
+    context: Mapping[str, Path] | None = None,
+    classes: Sequence[str] = (),
+) -> Any:
+    own = parameter.rpartition(".")[2]
     field = model.model_fields[own]
     annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
@@ -76,24 +93,28 @@ def read_value(
         detail = error.errors(include_url=False)[0]
         # Of a value of the wrong kind; who finds a wrong value names the right ones.
         about = f" ({field.description.rstrip('.')})" if field.description and detail["type"] != "value_error" else ""
-        raise ValueError(f"{'.'.join([parameter, *_place(detail, yaml_value)])}: {told(detail)}{about}") from error
+        raise ValueError(f"{parameter}{''.join(_place(detail, yaml_value))}: {told(detail)}{about}") from error
 
 
 def _place(detail: ErrorDetails, yaml_value: object) -> Iterator[str]:
-    """The keys below the parameter that lead to what is wrong, as far as what was said has them."""
+    """The keys below the parameter, and numbers in lists, that lead to what is wrong, as far as what was said has them."""
     wrong = detail.get("ctx", {}).get("error")
     further = next(iter(wrong.errors)) if isinstance(wrong, AtPlaces) else ()
     for step in (*detail["loc"], *further):
-        if not isinstance(yaml_value, Mapping) or step not in yaml_value:
-            break
-        yaml_value = yaml_value[step]
-        yield str(step)
+        if isinstance(yaml_value, Mapping) and step in yaml_value:
+            yaml_value = yaml_value[step]
+            yield f".{step}"
+        elif isinstance(yaml_value, list) and isinstance(step, int) and isinstance(yaml_value[step], Mapping):
+            yaml_value = yaml_value[step]
+            yield f"[{step}]"
+        else:
+            return
 
 
 def shown(technology: type[Technology], parameter: str, value: object, yaml_value: object) -> str:
     """A value as a person would write it in YAML; mappings, which a netbox knows in another form, as `yaml_value`."""
     has_mappings = isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(item, Mapping) for item in value))
-    return _in_yaml(yaml_value) if has_mappings else written(technology, parameter, value)
+    return in_yaml(yaml_value) if has_mappings else written(technology, parameter, value)
 
 
 def written(technology: type[Technology], parameter: str, value: object) -> str:
@@ -103,7 +124,13 @@ def written(technology: type[Technology], parameter: str, value: object) -> str:
         if own in model.model_fields:
             field = model.model_fields[own]
             return _written(field.annotation, list(field.metadata), value)
-    return _in_yaml(value)
+    return in_yaml(value)
+
+
+def written_stages(value: object) -> str:
+    """Stages as a person would write them in YAML."""
+    field = StationStages.model_fields["stages"]
+    return _written(field.annotation, list(field.metadata), value)
 
 
 def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
@@ -113,6 +140,8 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         return _written(inner, [*metadata, *more], value)
     if get_origin(annotation) in (Union, UnionType):
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        if isinstance(value, float):  # beside a word, as the rate of a stage
+            kinds = [kind for kind in kinds if get_origin(kind) is Annotated] or kinds
         if len(kinds) == 1:
             return _written(kinds[0], metadata, value)
     for limits in metadata:
@@ -123,25 +152,25 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
     if isinstance(value, list | tuple):
         kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
         if not kinds:
-            return _in_yaml(value)
+            return in_yaml(value)
         return f"[{', '.join(_written(kinds[min(at, len(kinds) - 1)], [], part) for at, part in enumerate(value))}]"
     if isinstance(value, Mapping):
         fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}
         pairs = (
-            f"{key}: {_written(fields[key].annotation, list(fields[key].metadata), part) if key in fields else _in_yaml(part)}"
+            f"{key}: {_written(fields[key].annotation, list(fields[key].metadata), part) if key in fields else in_yaml(part)}"
             for key, part in value.items()
         )
         return f"{{{', '.join(pairs)}}}"
-    return _in_yaml(value)
+    return in_yaml(value)
 
 
-def _in_yaml(value: object) -> str:
+def in_yaml(value: object) -> str:
     """In YAML's flow style."""
     match value:
         case Mapping():
-            return f"{{{', '.join(f'{key}: {_in_yaml(part)}' for key, part in value.items())}}}"
+            return f"{{{', '.join(f'{key}: {in_yaml(part)}' for key, part in value.items())}}}"
         case list() | tuple():
-            return _in_brackets([*map(_in_yaml, value)])
+            return _in_brackets([*map(in_yaml, value)])
         case bool():
             return str(value).lower()
         case None:

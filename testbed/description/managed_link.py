@@ -33,15 +33,24 @@ _Rate = Annotated[float, ManagedRate]
 
 
 class ManagedLink(Section):
-    """A link, the host whose allocator divides its rate, and the hosts among which it is divided."""
+    """A link, the node whose allocator divides its rate, and the hosts among which it is divided."""
 
-    gateway: Name = Field(description="The host that runs the allocator. All members must reach it.")
+    gateway: Name = Field(description="The host or Linux router that runs the allocator. All members must reach it.")
     members: tuple[Name, ...] = Field(
         min_length=1,
         max_length=MOST_MEMBERS,
         description="The hosts that send over the link, each with one budget.",
     )
-    rate: _Rate = Field(description="What is divided, counted as IP packets.")
+    rate: _Rate | Literal["netbox"] = Field(
+        description="What is divided, counted as IP packets; `netbox`: as the netbox `of` tells the gateway, with `telemetry`, "
+        "also when it changes. A link that is down changes no budget."
+    )
+    exploitation: float = Field(
+        1.0,
+        gt=0.0,
+        le=1.0,
+        description="Of `rate: netbox`: the part of it that is divided, so that the link's queue stays short.",
+    )
     of: Name | None = Field(
         None,
         description="The netbox whose rate it is: what members send to places that they reach without it takes nothing of their "
@@ -66,6 +75,11 @@ class ManagedLink(Section):
     without_lease: Literal["unmanaged", "hold"] = Field(
         "unmanaged", description="Of a member that hears no allocator: no budget applies, or the last one."
     )
+    while_sending: bool = Field(
+        False,
+        description="In virtual time: a member has a budget only while it sends by TCP, as the source's clients. In labs, and by "
+        "default, it has one all the time.",
+    )
     key: ManagementKey | None = Field(
         None, description="What messages are authenticated with; default: a key that everybody knows."
     )
@@ -74,7 +88,11 @@ class ManagedLink(Section):
         if twice := [name for name, times in Counter(self.members).items() if times > 1]:
             yield ("members",), f"{twice[0]} is a member twice; leave it out once"
         if self.gateway in self.members:
-            yield ("gateway",), f"{self.gateway} is a member, too, whose traffic does not cross the link; name another host"
+            yield ("gateway",), f"{self.gateway} is a member, too, whose traffic does not cross the link; name another node"
+        if self.rate == "netbox" and self.of is None:
+            yield ("rate",), "which netbox tells the rate is not said; add of: and the netbox at the gateway"
+        if self.rate != "netbox" and "exploitation" in self.model_fields_set:
+            yield ("exploitation",), "of rate: netbox alone; leave it out, and give a lower rate"
         if self.kind != "dybra" and (
             unfit := [key for key in _OF_DYBRA if key in self.model_fields_set and getattr(self, key) != {}]
         ):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a member of a managed link reaches without the link's netbox, as IP networks."""
+"""What a member of a managed link reaches without the link's netbox: IP networks, and the gateway."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from ipaddress import IPv4Network, collapse_addresses, ip_network
 from typing import cast
 
 from contracts.addresses import Network
+from testbed.description.managed_link import ManagedLink
 from testbed.description.wiring import Draft, Wiring
+
+
+def on_the_gateways_side(wiring: Wiring, link: ManagedLink, member: str) -> bool:
+    """Whether a member and the gateway are on one side of the netbox `of`, which the link names."""
+    return link.of is not None and link.gateway in wiring.beside(link.of, member)
 
 
 def networks_beside(draft: Draft, wiring: Wiring, netbox: str, member: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
@@ -17,6 +17,9 @@ from netboxes.stages.stage import NETBOX, Stages
 from testbed.description.input_errors import nearest
 from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
+
+#: Of a stage that is to follow the rate of a netbox.
+FOLLOWS_NOTHING: Final = "a Click router does not know what its link carries; say a rate"
 
 _Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]
 
@@ -76,7 +79,7 @@ class Router(ContainerSection):
     stages: dict[Name, Stages] = Field(
         {},
         description="Engine click: by interface, [stages](#stages) that its frames pass, in the order in which those towards the "
-        "router do.",
+        "router do. Live, as `INTERFACE.stages`.",
     )
     gateway: Gateways = Field((), description="Engine linux: router for all networks that no other route leads to.")
     ospf: Ospf | None = Field(None, description="Engine linux: learn and tell routes by OSPF; IPv4.")
@@ -93,7 +96,7 @@ class Router(ContainerSection):
                 yield ("stages", name), f'the router has no interface "{name}"; {nearest(name, self.interfaces)}'
             for name, stages in self.stages.items():
                 for index in (index for index, stage in enumerate(stages) if stage.rate == NETBOX):
-                    yield ("stages", name, index, "rate"), "a Click router does not know what its link carries; say a rate"
+                    yield ("stages", name, index, "rate"), FOLLOWS_NOTHING
             own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
             yield from ((("variables", name), "this is told by the interfaces; leave it out") for name in own)
         elif self.variables or self.stages:

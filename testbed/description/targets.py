@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from contracts.changes import ManagedLinkChange, ParameterChange, WireChange, WireState
+from contracts.changes import ManagedLinkChange, ParameterChange, StagesChange, WireChange, WireState
 from contracts.errors import listed
 from contracts.management import parts
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 from contracts.quantities import RATE
+from netboxes.stages.stage import NETBOX
 from netboxes.technology import Technology, technology_of
 from testbed.description.input_errors import nearest
-from testbed.description.live import is_of_link_layer, read_value, shown
+from testbed.description.live import in_yaml, is_of_link_layer, read_stages, read_value, shown
 from testbed.description.managed_link import ManagedRate
+from testbed.description.router import FOLLOWS_NOTHING
 from testbed.description.wire_ends import ends_of
 
 
@@ -57,6 +59,29 @@ class NetboxTarget:
 
 
 @dataclass(frozen=True)
+class RouterTarget:
+    engine: Literal["click", "linux"]
+    interfaces: tuple[str, ...] = ()
+
+    def live(self, name: str, parameter: str, yaml_value: Any) -> StagesChange:
+        """The change that gives an interface other stages, by the parameter "lan.stages", as in YAML. Raises ValueError.
+
+        `name` is the router's.
+        """
+        interface, _, own = parameter.rpartition(".")
+        if own != "stages" or not interface:
+            one = self.interfaces[0] if self.interfaces else "INTERFACE"
+            raise ValueError(f"{parameter} is not what a Click router can be set while it runs; that is {one}.stages")
+        if interface not in self.interfaces:
+            raise ValueError(f'{parameter}: router {name} has no interface "{interface}"; {nearest(interface, self.interfaces)}')
+        value = read_stages(parameter, yaml_value)
+        for index, stage in enumerate(yaml_value):
+            if stage.get("rate") == NETBOX:
+                raise ValueError(f"{parameter}[{index}].rate: {FOLLOWS_NOTHING}")
+        return StagesChange(name, parameter, value, in_yaml(yaml_value))
+
+
+@dataclass(frozen=True)
 class WireTarget:
     name: str
     left: WireEnd
@@ -77,10 +102,12 @@ class WireTarget:
 class ManagedLinkTarget:
     """A link whose rate is divided."""
 
-    #: The allocator's host.
+    #: The allocator's node.
     gateway: str
     #: By host: whether its access is a rate that can be said.
     members: Mapping[str, bool]
+    #: What is divided is what a netbox tells.
+    follows: bool = False
 
     def live(self, name: str, member: str | None, key: str, written: object) -> ManagedLinkChange:
         """The change that sets `rate`, or the `access` of a member, as in YAML; `name` is the link's. Raises ValueError."""
@@ -90,6 +117,8 @@ class ManagedLinkTarget:
         if key != parameter:
             whose = f"a member of {name}" if member else f"the managed link {name}"
             raise ValueError(f'{whose} has no live parameter "{key}"; use {parameter}')
+        if member is None and self.follows:
+            raise ValueError(f"a netbox tells what {name} divides; change the rate there")
         if member is not None and not self.members[member]:
             raise ValueError(
                 f"the access of {member} is not said by the topology: it has one with kind: dybra, unless a netbox tells it; "
@@ -107,7 +136,7 @@ class Targets:
     """By the nodes' names."""
 
     netboxes: Mapping[str, NetboxTarget] = field(default_factory=dict)
-    routers: Mapping[str, Literal["click", "linux"]] = field(default_factory=dict)
+    routers: Mapping[str, RouterTarget] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     wires: tuple[WireTarget, ...] = ()
@@ -119,7 +148,7 @@ class Targets:
         nodes = list(nodes)
         return Targets(
             {node.name: _netbox(node) for node in nodes if node.kind == "netbox"},
-            {node.name: "linux" if node.forwards else "click" for node in nodes if node.kind == "router"},
+            {node.name: _router(node) for node in nodes if node.kind == "router"},
             tuple(node.name for node in nodes if node.kind == "host"),
             tuple(node.name for node in nodes if node.kind == "switch"),
             (
@@ -137,15 +166,16 @@ class Targets:
             raise NotThere("netbox", f'there is no netbox "{name}"', nearest(name, self.netboxes))
         return self.netboxes[name]
 
-    def click_router(self, name: str) -> None:
+    def click_router(self, name: str) -> RouterTarget:
         self.power(name)
-        if self.routers.get(name) != "click":
-            click = [router for router, engine in self.routers.items() if engine == "click"]
+        if name not in self.routers or self.routers[name].engine != "click":
+            click = [router for router, target in self.routers.items() if target.engine == "click"]
             kinds = {"a netbox": self.netboxes, "a router by the kernel": self.routers, "a host": self.hosts}
             kind = next((kind for kind, names in kinds.items() if name in names), "a switch")
             raise NotThere(
                 "node", f"{name} is {kind}, no Click router", f"use {listed(click)}" if click else "the network has none"
             )
+        return self.routers[name]
 
     def managed_link(self, name: str) -> ManagedLinkTarget:
         if name not in self.managed_links:
@@ -212,6 +242,10 @@ def _netbox(node: NodePlan) -> NetboxTarget:
     )
 
 
+def _router(node: NodePlan) -> RouterTarget:
+    return RouterTarget("linux" if node.forwards else "click", tuple(interface.name for interface in node.interfaces))
+
+
 def _managed_links(nodes: Iterable[NodePlan]) -> dict[str, ManagedLinkTarget]:
     told = [(part, node.name) for node in nodes for part in parts(node)]
     return {
@@ -222,6 +256,7 @@ def _managed_links(nodes: Iterable[NodePlan]) -> dict[str, ManagedLinkTarget]:
                 for own, host in told
                 if own["role"] == "member" and own["name"] == part["name"]
             },
+            "follows" in part,
         )
         for part, gateway in told
         if part["role"] == "allocator"

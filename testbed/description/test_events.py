@@ -14,6 +14,7 @@ from contracts.changes import (
     HandlerWrite,
     ParameterChange,
     PowerChange,
+    StagesChange,
     WireChange,
 )
 from contracts.installation import CHECKOUT
@@ -99,18 +100,30 @@ def test_a_netbox_is_rebooted_as_a_node_or_by_a_drill(tmp_path: Path) -> None:
         assert made == [EventPlan(1.0, PowerChange("near", "off")), EventPlan(3.0, PowerChange("near", "on"))]
 
 
-def test_a_router_is_rebooted_reconfigured_and_written_to(tmp_path: Path) -> None:
+#: A marker in base units.
+MARK = {
+    **{"stage": "mark", "dscp": 46, "rate": None, "excess_dscp": None, "burst": None},
+    **{"direction": "entering", "per": "port"},
+}
+
+
+def with_router(events: str) -> str:
+    """The network with a Click router before b."""
     text = NETWORK.replace("b: {address: 10.0.0.2/24}", "b: {address: 10.0.1.2/24, gateway: 10.0.1.1}")
     text = text.replace("a: {address: 10.0.0.1/24}", "a: {address: 10.0.0.1/24, gateway: 10.0.0.2}")
     text = text.replace("[far.hub, b]", "[far.hub, r.ian]").replace("traffic:", "  - [r.jan, b]\ntraffic:")
     router = "routers:\n  r: {configuration: click/meoc.click, interfaces: {ian: 10.0.0.2/24, jan: 10.0.1.1/24}}\n"
+    return text.replace("wires:", f"{router}wires:") + events
+
+
+def test_a_router_is_rebooted_reconfigured_and_written_to_and_has_other_stages(tmp_path: Path) -> None:
     events = (
         "  - {at: 1 s, node: r, reboot: 2 s}\n"
         "  - {at: 5 s, node: r, configuration: click/meoc.click}\n"
         "  - {at: 6 s, node: r, write: {jan_be.capacity: 7, jan_shaper.rate: 1000kbps}}\n"
+        "  - {at: 7 s, node: r, set: {ian.stages: [{stage: mark, dscp: ef}], jan.stages: []}}\n"
     )
-    topology = load_text(tmp_path, text.replace("wires:", f"{router}wires:") + events)
-    plan = resolve(topology, cores=(0, 1), realtime=RealtimeSupport(True, None, ""))
+    plan = resolve(load_text(tmp_path, with_router(events)), cores=(0, 1), realtime=RealtimeSupport(True, None, ""))
     file = CHECKOUT / "click/meoc.click"
     assert plan.events == (
         EventPlan(1.0, PowerChange("r", "off")),
@@ -118,6 +131,8 @@ def test_a_router_is_rebooted_reconfigured_and_written_to(tmp_path: Path) -> Non
         EventPlan(5.0, ConfigurationChange("r", str(file), file.read_text())),
         EventPlan(6.0, HandlerWrite("r", "jan_be.capacity", "7")),
         EventPlan(6.0, HandlerWrite("r", "jan_shaper.rate", "1000kbps")),
+        EventPlan(7.0, StagesChange("r", "ian.stages", [MARK], "[{stage: mark, dscp: ef}]")),
+        EventPlan(7.0, StagesChange("r", "jan.stages", [], "[]")),
     )
     assert Plan.from_json(plan.to_json()) == plan
 
@@ -145,7 +160,7 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         (
             "{at: 4 s, netbox: near, set: {}}",
             "events.0.set: has 0, and at least 1 are needed "
-            "(Live parameters and their new values, written as in the netbox itself)",
+            "(Live parameters and their new values, written as in the netbox itself; of a Click router `INTERFACE.stages`)",
             "",
         ),
         (
@@ -220,6 +235,34 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
 def test_what_cannot_happen_is_told_with_its_place(tmp_path: Path, event: str, cause: str, remedy: str) -> None:
     (error,) = errors_of(tmp_path, f"{NETWORK}  - {event}\n")
     assert (error.line, error.cause) == (NETWORK.count("\n") + 1, cause)
+    assert error.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("event", "cause", "remedy"),
+    [
+        ("{at: 4 s, node: a, set: {x.stages: []}}", "a is a host, no Click router", "use r"),
+        ("{at: 4 s, node: near, set: {hub.stages: []}}", "near is a netbox, no Click router", "use r"),
+        ("{at: 4 s, node: r, set: {ina.stages: []}}", 'ina.stages: router r has no interface "ina"', 'did you mean "ian"?'),
+        (
+            "{at: 4 s, node: r, set: {rate: 1 Mbit/s}}",
+            "rate is not what a Click router can be set while it runs",
+            "that is ian.stages",
+        ),
+        ("{at: 4 s, node: r, set: {ian.stages: [{stage: qrm}]}}", "ian.stages[0]: qrm needs rate", "add rate: …"),
+        (
+            "{at: 4 s, node: r, set: {ian.stages: [{stage: qrm, rate: netbox}]}}",
+            "ian.stages[0].rate: a Click router does not know what its link carries",
+            "say a rate",
+        ),
+        ("{at: 4 s, node: r, station: ian, set: {ian.stages: []}}", "events.0: an event of a node says how long", "write reboot"),
+        ("{at: 4 s, node: r, reboot: 1 s, set: {ian.stages: []}}", "events.0: an event of a node says how long", "write reboot"),
+    ],
+)
+def test_stages_that_a_router_cannot_have_are_told_with_their_place(tmp_path: Path, event: str, cause: str, remedy: str) -> None:
+    (error,) = errors_of(tmp_path, with_router(f"  - {event}\n"))
+    assert error.line == with_router("").count("\n") + 1
+    assert error.cause.startswith(cause)
     assert error.remedy.startswith(remedy)
 
 

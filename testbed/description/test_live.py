@@ -111,6 +111,11 @@ def test_stages_of_a_station_are_changed_together() -> None:
     assert shown(link, parameter, value, said) == "[{stage: pink, rate: 5 Mbit/s}]"
     with pytest.raises(ValueError, match="needs rate"):
         read_value(link, *parsed("left.stages=[{stage: pink}]"))
+    with pytest.raises(ValueError, match=r"left.stages\[1\].rate: 5 has no unit"):
+        read_value(link, *parsed("left.stages=[{stage: mark, dscp: ef}, {stage: pink, rate: 5}]"))
+    assert written(link, "left.stages", [{"stage": "qrm", "rate": 5e6, "rtt": 0.1, "nodes": 7, "idle": None}]) == (
+        "[{stage: qrm, rate: 5 Mbit/s, rtt: 100 ms, nodes: 7, idle: null}]"
+    )
 
 
 def test_percent_is_told_as_the_ratio_that_it_is() -> None:

@@ -9,6 +9,7 @@ import pytest
 from contracts.errors import BadTopology
 from contracts.management import parts
 from contracts.plan import NodePlan, RealtimeSupport
+from testbed.description.targets import Targets
 from testbed.description.topology_file import load
 from testbed.nodes import host_program, management
 from testbed.plans.resolve import resolve
@@ -58,6 +59,12 @@ def test_members_have_a_shaper_in_a_lab_and_windows_in_virtual_time(tmp_path: Pa
     assert management.in_virtual_time(member)[0]["enforcement"] == "window"
     told = nodes(tmp_path, LINK + ", unruly: [fr1]")["fr1"]
     assert management.in_virtual_time(told) == parts(told) and parts(told)[0].get("enforcement") == "none"
+
+
+def test_members_may_be_some_only_while_they_send(tmp_path: Path) -> None:
+    for said, expected in (("", False), (", while_sending: true", True)):
+        (part,) = management.in_virtual_time(nodes(tmp_path, LINK + said)["fr1"])
+        assert part.get("while_sending", False) is expected
 
 
 def test_their_program_runs_beside_their_users_and_only_members_may_change_queues(tmp_path: Path) -> None:
@@ -116,6 +123,71 @@ def test_dybra_follows_what_the_netbox_at_a_member_tells(tmp_path: Path) -> None
     assert json.loads(plan.node("radio").files["netbox.json"])["telemetry"] is True
 
 
+#: A satellite between the router and the hub, which tells both.
+SKY = (
+    TEXT.replace("[meoc.far, hub]", "[meoc.far, sky.a], [sky.b, hub]")
+    .replace("far: 10.0.2.254/24", "far: 10.0.2.254/24{more}")
+    .replace("wires:", "  sky: {{technology: link, stations: {{a: {{}}, b: {{}}}}, rate: 2 Mbit/s, telemetry: true}}\nwires:")
+)
+
+
+@pytest.mark.parametrize(("gateway", "direction", "interface"), [("meoc", "transmit", "far"), ("hub", "receive", "eth0")])
+def test_an_allocator_divides_what_the_links_netbox_tells(tmp_path: Path, gateway: str, direction: str, interface: str) -> None:
+    """Of what the members send: at their own side it leaves, at the far side it comes in."""
+    link = f"gateway: {gateway}, members: [fr1, fr2], of: sky, rate: netbox, exploitation: 0.9"
+    (file := tmp_path / "shared.yaml").write_text(SKY.format(link=link, second="", more=""))
+    plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+    (allocator,), (member,) = parts(plan.node(gateway)), parts(plan.node("fr1"))
+    assert (allocator.get("follows"), allocator.get("interface"), allocator.get("exploitation")) == (direction, interface, 0.9)
+    assert "capacity_bps" not in allocator
+    assert member.get("allocator") == {"meoc": "10.0.1.254", "hub": "10.0.2.1"}[gateway]
+    assert management.in_virtual_time(plan.node(gateway))[0]["follows"] == direction
+    with pytest.raises(ValueError, match="a netbox tells what sat divides; change the rate there"):
+        Targets.of(plan.nodes, plan.wires, ()).managed_link("sat").live("sat", None, "rate", "1 Mbit/s")
+
+
+@pytest.mark.parametrize(("rate", "notes"), [("2 Mbit/s", 0), ("2.1 Mbit/s", 1), ("netbox", 0)])
+def test_more_than_the_link_carries_is_told(tmp_path: Path, rate: str, notes: int) -> None:
+    (file := tmp_path / "shared.yaml").write_text(
+        SKY.format(link=f"gateway: meoc, members: [fr1], of: sky, rate: {rate}", second="", more="")
+    )
+    plan = resolve(load(file), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+    told = [note for note in plan.notes if "managed link" in note]
+    assert len(told) == notes
+    assert all("the managed link sat divides 2.1 Mbit/s, and sky carries 2 Mbit/s from a at most" in note for note in told)
+
+
+def test_members_on_both_sides_have_no_rate_in_common(tmp_path: Path) -> None:
+    text = SKY.replace("hub: {{", "far: {{address: 10.0.2.3/24, gateway: 10.0.2.254}}\n  hub: {{")
+    text = text.replace("[sky.b, hub]", "[sky.b, yard.a], [yard.b, hub], [yard.c, far]")
+    text = text.replace("wires:", "  yard: {{technology: ethernet, stations: {{a: {{}}, b: {{}}, c: {{}}}}}}\nwires:")
+    link = "gateway: meoc, members: [fr1, far], of: sky, rate: netbox"
+    (file := tmp_path / "shared.yaml").write_text(text.format(link=link, second="", more=""))
+    with pytest.raises(BadTopology, match="far sends over sky in the other direction than fr1"):
+        load(file)
+
+
+def test_a_router_is_a_gateway_with_a_program_also_beside_ospf(tmp_path: Path) -> None:
+    link = "gateway: meoc, members: [fr1, fr2], rate: 2 Mbit/s"
+    for ospf, journal in (("", True), ("}}, ospf: {{hello: 1 s", False)):
+        (topology := tmp_path / "shared.yaml").write_text(
+            SKY.format(link=link, second="", more=ospf.replace("{{", "{").replace("}}", "}"))
+        )
+        plan = resolve(load(topology), realtime=RealtimeSupport(False, None, "none"), cores=(0, 1))
+        router = plan.node("meoc")
+        assert host_program.programs(router).keys() == {"c2ml"}
+        assert (router.command == host_program.COMMAND) is journal
+        file = Path(json.loads(router.files["management.json"])["journal"])
+        assert file.name == ("journal.jsonl" if journal else "parts.jsonl"), "FRRouting's program writes the node's"
+
+
+def test_a_click_router_runs_no_allocator(tmp_path: Path) -> None:
+    text = TEXT.replace("engine: linux, ", "engine: click, configuration: click/ip-router.click, ")
+    (file := tmp_path / "shared.yaml").write_text(text.format(link="gateway: meoc, members: [fr1], rate: 2 Mbit/s", second=""))
+    with pytest.raises(BadTopology, match="meoc is a Click router, in which no program runs"):
+        load(file)
+
+
 def test_a_netbox_without_rates_tells_nothing(tmp_path: Path) -> None:
     text = TEXT.replace("technology: ethernet", "technology: pan, mode: peer, distance: 10 m, telemetry: true")
     (file := tmp_path / "shared.yaml").write_text(text.format(link=LINK, second=""))
@@ -158,7 +230,7 @@ def test_a_netbox_that_members_do_not_cross_is_refused(tmp_path: Path) -> None:
     ("link", "expected"),
     [
         ("gateway: nobody, members: [fr1], rate: 2 Mbit/s", 'there is no host "nobody"'),
-        ("gateway: meoc, members: [fr1], rate: 2 Mbit/s", '"meoc" is a router, not a host'),
+        ("gateway: lan, members: [fr1], rate: 2 Mbit/s", '"lan" is a netbox, not a host'),
         ("gateway: hub, members: [fr1, lan], rate: 2 Mbit/s", '"lan" is a netbox, not a host'),
         ("gateway: hub, members: [], rate: 2 Mbit/s", "has 0, and at least 1 are needed"),
         ("gateway: hub, members: [fr1, fr1], rate: 2 Mbit/s", "fr1 is a member twice"),
@@ -169,6 +241,11 @@ def test_a_netbox_that_members_do_not_cross_is_refused(tmp_path: Path) -> None:
             f"{LINK}, kind: dybra, access: {{fr2: netbox}}",
             "no netbox at fr2 tells what its link is like; add telemetry: true to lan",
         ),
+        ("gateway: hub, members: [fr1], rate: netbox", "which netbox tells the rate is not said; add of:"),
+        ("gateway: hub, members: [fr1], rate: netbox, of: lan", "lan is at none of the interfaces of hub"),
+        ("gateway: meoc, members: [fr1], rate: netbox, of: lan", "lan tells no rates; add telemetry: true to lan"),
+        (f"{LINK}, exploitation: 0.9", "of rate: netbox alone"),
+        ("gateway: hub, members: [fr1], rate: netbox, of: lan, exploitation: 0", "0"),
         (f"{LINK}, of: hub", 'there is no netbox "hub"; use lan'),
         (f"{LINK}, unruly: [fr1, fr3]", "fr3 is no member"),
         (f"{LINK}, key: '{'0' * 32}'", "32 hexadecimal digits"),

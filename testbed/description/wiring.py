@@ -333,6 +333,24 @@ def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tup
     return next(((here.ip, there.ip) for _, here, _, there in chain(joined, routed)), None)
 
 
+def address_reached(draft: Draft, wiring: Wiring, host: str, far: str) -> Address | None:
+    """By which a host reaches another one, or a router: a router's is of the interface at which the host's packets come in, IPv4
+    first. None where the two have no version of IP, or no way, in common."""
+    own = draft.hosts[host]
+    assert own is not None, "a draft that is whole has all of its nodes"
+    if (other := draft.hosts.get(far)) is not None:
+        between = addresses_between(wiring, (host, own), (far, other))
+        return between[1] if between else None
+    router = draft.routers[far]
+    if router is None or not (path := wiring.path(host, far)):
+        return None
+    (leaving, _), (_, entering) = path[0], path[-1]
+    joined = wiring.same_segment(leaving, entering)
+    versions = {address.version for _, address in _interfaces(own) if joined or _leaves(own, address)}
+    there = sorted(router.interfaces[entering.port], key=lambda address: address.version)
+    return next((address.ip for address in there if address.version in versions), None)
+
+
 def _interfaces(host: Host) -> list[tuple[str, Interface]]:
     return [(port, address) for port, addresses in host.ports().items() for address in addresses]
 

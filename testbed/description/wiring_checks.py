@@ -16,9 +16,9 @@ from contracts.addresses import Address, Interface, overlap
 from contracts.errors import listed
 from testbed.description.input_errors import nearest
 from testbed.description.managed_link import MOST_BESIDE
-from testbed.description.networks_beside import networks_beside
+from testbed.description.networks_beside import networks_beside, on_the_gateways_side
 from testbed.description.topology import Topology, Traffic
-from testbed.description.wiring import Draft, End, Problem, Wiring, addresses_between, find_end, path_to, reached, tunnels
+from testbed.description.wiring import Draft, End, Problem, Wiring, address_reached, find_end, path_to, reached, tunnels
 from testbed.description.yaml_source import Location
 
 _SECTIONS = Topology.SECTIONS
@@ -215,9 +215,12 @@ def _managed_hosts(draft: Draft) -> Iterator[Problem]:
         named: list[tuple[Location, str]] = [(("management", link, "gateway"), managed.gateway)]
         named += [(("management", link, "members", index), name) for index, name in enumerate(managed.members)]
         for place, host in named:
-            if host not in draft.hosts:
+            if place[-1] == "gateway" and host in draft.routers:
+                if (router := draft.routers[host]) is not None and router.engine != "linux":
+                    yield Problem(place, f"{host} is a Click router, in which no program runs", "name a host, or a Linux router")
+            elif host not in draft.hosts:
                 yield Problem(place, *_not_a_host(draft, host))
-            elif parts.setdefault(host, link) != link:
+            if parts.setdefault(host, link) != link:
                 yield Problem(place, f'"{host}" has a part in the management of {parts[host]} already', "name another host")
 
 
@@ -232,8 +235,15 @@ def _beside_the_link(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for link, managed in draft.management.items():
         if managed.of is None:
             continue
+        sides = [on_the_gateways_side(wiring, managed, member) for member in managed.members]
         for index, member in enumerate(managed.members):
-            if wiring.beside(managed.of, member) >= wiring.distances(member).keys() - {managed.of}:
+            if managed.rate == "netbox" and sides[index] != sides[0]:
+                yield Problem(
+                    ("management", link, "members", index),
+                    f"{member} sends over {managed.of} in the other direction than {managed.members[0]}, which has another rate",
+                    "leave it out, or give a rate instead of netbox",
+                )
+            elif wiring.beside(managed.of, member) >= wiring.distances(member).keys() - {managed.of}:
                 yield Problem(
                     ("management", link, "members", index),
                     f"{member} reaches nothing by way of {managed.of}, so a budget of its rate would hold nothing",
@@ -268,6 +278,18 @@ def _told_by_nobody(draft: Draft, wires: Mapping[int, tuple[End, End]]) -> Itera
                     f"add telemetry: true to {listed(near[end])}" if near[end] else "give a number",
                 )
     for link, managed in draft.management.items():
+        if managed.rate == "netbox" and managed.of is not None and managed.of in draft.netboxes:
+            place = ("management", link, "rate")
+            if (there := near[managed.gateway].count(managed.of)) != 1:
+                yield Problem(
+                    place,
+                    f"{managed.of} is at {there or 'none'} of the interfaces of {managed.gateway}, and can tell the rate of one",
+                    "name a gateway that is wired to it once, or give a rate",
+                )
+            elif (netbox := draft.netboxes[managed.of]) is not None and not netbox.telemetry:
+                yield Problem(
+                    ("management", link, "rate"), f"{managed.of} tells no rates", f"add telemetry: true to {managed.of}"
+                )
         for member in [name for name, access in managed.access.items() if access == "netbox"]:
             if not is_told(member):
                 yield Problem(
@@ -340,8 +362,7 @@ def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     told = set[str]()
     for place, source, destination in _conversations(draft):
-        near, far = draft.hosts[source], draft.hosts[destination]
-        if near is None or far is None:
+        if draft.node(source) is None or draft.node(destination) is None:
             continue
         if destination not in wiring.distances(source):
             yield Problem(place, f"no wires lead from {source} to {destination}", "join them through netboxes and routers")
@@ -351,8 +372,9 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
                 f"{source} and {destination} have no IP version in common",
                 "give both an IPv4 address, or both one of IPv6",
             )
-        elif addresses_between(wiring, (source, near), (destination, far)) is None:
-            lacking = [host for host, section in ((source, near), (destination, far)) if not section.gateway]
+        elif address_reached(draft, wiring, source, destination) is None:
+            hosts = [(name, draft.hosts[name]) for name in (source, destination) if name in draft.hosts]
+            lacking = [name for name, host in hosts if host is not None and not host.gateway]
             yield from (_without_gateway(draft, wiring, host) for host in lacking if host not in told)
             told |= {*lacking}
             if not lacking:
@@ -364,7 +386,7 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 
 
 def _conversations(draft: Draft) -> Iterator[tuple[Location, str, str]]:
-    """Hosts that speak to each other, and where the file says so."""
+    """Hosts that speak to each other, or to the router of a managed link, and where the file says so."""
     for name, traffic in draft.traffic.items():
         yield ("traffic", name, "to"), traffic.source, traffic.destination
     for link, managed in draft.management.items():

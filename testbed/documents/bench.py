@@ -206,6 +206,21 @@ class Load(TypedDict):
     spin: float
 
 
+class Services(TypedDict):
+    """Frames that a netbox with a link layer was offered in a second, and what came of them."""
+
+    offered: float
+    #: The share that arrived.
+    carried: float
+    #: 99 in 100 events and departing frames were no later.
+    late_p99_us: float
+    #: Of frames, one way.
+    delay_p99_us: float
+    #: Share of a core.
+    cpu: float
+    kept_up: bool
+
+
 class Figures(TypedDict, total=False):
     """Those of the benchmarks that were run. Rates are loss-free frames a second."""
 
@@ -244,6 +259,8 @@ class Figures(TypedDict, total=False):
     switch_round_trip_ms: dict[str, list[float]]
     #: By technology.
     load: dict[str, list[Load]]
+    #: By scheme.
+    services: dict[str, list[Services]]
     #: The most netboxes that were in time.
     satellites_valid: int
     satellites: list[Satellites]

@@ -22,7 +22,7 @@ class Apply(TypedDict):
 class Change(ChangeRecord):
     """A change that was made. Which of the keys it has is said by `kind`."""
 
-    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler", "managed_link"]
+    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler", "stages", "managed_link"]
     #: The same for people.
     words: str
 

@@ -47,6 +47,8 @@ DEFAULT_COST: Final = 10
 _OTHERS: Final = ("bgp", "isis", "rip", "ripng", "eigrp", "babel", "ospf6")
 
 
+#: In the node's own folder, as `frr_node.py` knows it: what `c2ml` writes, for the node's journal.
+PARTS_JOURNAL: Final = "parts.jsonl"
 #: What runs them.
 _PROGRAM: Final = (str(PYTHON), str(CHECKOUT / "testbed/nodes/frr_node.py"), NODE_FOLDER)
 

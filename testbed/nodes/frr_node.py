@@ -3,14 +3,16 @@
 
 frr_node.py FOLDER NEIGHBOURS [NETWORK…]
 
-FOLDER is the node's own: it has frr.conf, and link-costs.json where costs follow what netboxes tell. It gets journal.jsonl
-(docs/architecture.md, "Journal"; event `route`) and, as soon as NEIGHBOURS OSPF neighbours are known and there are routes to all
-NETWORKS, the file `ready`. Ends when a daemon ends, or on SIGTERM with all of them.
+FOLDER is the node's own: it has frr.conf, link-costs.json where costs follow what netboxes tell, and start.json where the router
+has other programs (host_node.py). It gets journal.jsonl (docs/architecture.md, "Journal"; event `route`, and what c2ml writes
+into a journal of its own), and, as soon as NEIGHBOURS OSPF neighbours are known and there are routes to all NETWORKS, the file
+`ready`. Ends when a daemon ends, or on SIGTERM with all of them.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import struct
@@ -18,13 +20,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 DAEMONS = Path("/usr/lib/frr")
+#: In the node's own folder: what c2ml writes of the managed links that this router has a part in.
+PARTS_JOURNAL = "parts.jsonl"
+#: So much of it is taken at once, bytes: a line is far shorter.
+_PIECE = 1 << 16
 #: Where its daemons and vtysh look for each other; a tmpfs of the container.
 SOCKETS = Path("/run/frr")
 #: In the order in which they are started: the others register with zebra.
@@ -95,16 +101,33 @@ class Journal:
 
     def __init__(self, file: Path) -> None:
         before = began_ns(file)
-        self._file = file.open("a", encoding="utf-8", buffering=1)
+        self._file = file.open("ab", buffering=0)
+        self._is_complete = True
         self._began_ns = time.time_ns() if before is None else before
+        self._lock = threading.Lock()
         if before is None:
             self._write({"began_ns": self._began_ns})
 
     def add(self, event: str, **details: object) -> None:
-        self._write({"at_s": (time.time_ns() - self._began_ns) / 1e9, "event": event, **details})
+        self.add_of(time.time_ns(), {"event": event, **details})
 
-    def _write(self, line: dict[str, object]) -> None:
-        self._file.write(json.dumps(line) + "\n")
+    def add_of(self, at_ns: int, line: Mapping[str, object]) -> None:
+        """What happened at that time, CLOCK_REALTIME."""
+        self._write({**line, "at_s": (at_ns - self._began_ns) / 1e9})
+
+    def _write(self, line: Mapping[str, object]) -> None:
+        """Says once where a line finds no room: a router routes on."""
+        text = (json.dumps(line) + "\n").encode()
+        with self._lock:
+            try:
+                written = self._file.write(text)
+            except OSError as error:
+                written, why = 0, error.strerror
+            else:
+                why = "the disk is full"
+            if written != len(text) and self._is_complete:
+                self._is_complete = False
+                print(f"from now on events are missing in the journal: {why}", file=sys.stderr, flush=True)
 
 
 def began_ns(journal: Path) -> int | None:
@@ -115,6 +138,39 @@ def began_ns(journal: Path) -> int | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return began if isinstance(began, int) else None
+
+
+class PartsJournal:
+    """What c2ml adds to its journal from now on. It says anew when its times begin, whenever it is started."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._place = file.stat().st_size if file.exists() else 0
+        self._began_ns: int | None = None
+
+    def take_into(self, journal: Journal) -> None:
+        """Writes its new lines into the node's journal: the last one only when it is whole, and of many only some."""
+        try:
+            # What the router's programs may have put in its place is not waited for.
+            with open(self._file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)) as file:
+                file.seek(self._place)
+                piece = file.read(_PIECE)
+        except OSError:
+            return  # it has not begun, or it is no file
+        lines, whole, rest = piece.rpartition(b"\n")
+        self._place += len(lines) + len(whole) if len(rest) < _PIECE else _PIECE
+        for line in lines.splitlines():
+            self._take(line, journal)
+
+    def _take(self, text: bytes, journal: Journal) -> None:
+        try:
+            line = json.loads(text)
+            if "event" not in line:
+                self._began_ns = int(line["began_ns"])
+            elif self._began_ns is not None:
+                journal.add_of(self._began_ns + int(line["at_s"] * 1e9), line)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            pass  # cut short, when it was killed
 
 
 def follow_routes(journal: Journal) -> None:
@@ -208,6 +264,7 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, lambda *_: stop_requested.set())
     journal = Journal(folder / "journal.jsonl")
     threading.Thread(target=follow_routes, args=(journal,), daemon=True).start()
+    parts = PartsJournal(folder / PARTS_JOURNAL)
     daemons: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for name in NAMES:
@@ -217,8 +274,11 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
             said = json.loads(links.read_text())
             followed = (said["interfaces"], said["reference_bps"])
             threading.Thread(target=follow_links, args=followed, daemon=True).start()
+        if (folder / "start.json").exists():
+            daemons["host_node"] = subprocess.Popen([sys.executable, "-I", Path(__file__).with_name("host_node.py")])
         ready, next_word = folder / "ready", time.monotonic() + WORD_S
         while not stop_requested.wait(POLL_S):
+            parts.take_into(journal)
             if not ready.exists():
                 if not (what := missing(expected, networks)):
                     ready.touch()
@@ -239,6 +299,7 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
             daemon.terminate()
         for daemon in daemons.values():
             daemon.wait()  # whoever asked this node to end kills it, with all that is in it, when that takes too long
+        parts.take_into(journal)  # what c2ml wrote at its end
     return 0
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that a host runs by itself (`start:` of a topology, and ours): what the host is told, and what it says of them.
+"""The programs that a host or Linux router runs by itself (`start:` of a topology, and ours): what it is told, and says of them.
 
-`host_node.py` runs them, as the host's command.
+`host_node.py` runs them, as the node's command, or as FRRouting's companion in a router.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def files(programs: Mapping[str, Program]) -> dict[str, str]:
 
 def programs(node: NodePlan) -> Mapping[str, Program]:
     """By their names."""
-    if node.kind != "host" or TOLD not in node.files:
+    if TOLD not in node.files:
         return {}
     told = parsed(node.files[TOLD], dict[str, dict[Literal["line", "restart"], str]])
     return {name: Program(program["line"], cast(Restart, program["restart"])) for name, program in told.items()}

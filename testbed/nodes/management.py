@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host's part in the management of a link: what its program `c2ml` is told, and what it says (middleware/README.md)."""
+"""A node's part in the management of a link: what its program `c2ml` is told, and what it says (middleware/README.md)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from system import node_files
 from system.rootfs import NODE_FOLDER
 from testbed.nodes.host_program import Program
 
-#: In the host's own folder. The program's log is `c2ml.log`.
+#: In the node's own folder. The program's log is `c2ml.log`.
 STATE: Final = "management-state.json"
 CONTROL: Final = "management.sock"
 #: As `host_program.py` knows it.
@@ -47,13 +47,13 @@ def program() -> Program:
     return Program(f"exec {CHECKOUT}/build/bin/{NAME} {TOLD}", "always")
 
 
-def files(part: Part) -> dict[str, str]:
-    """What is in the host's own folder."""
+def files(part: Part, journal: str = JOURNAL_FILE) -> dict[str, str]:
+    """What is in the node's own folder. `journal`: the node's, or a file that the program which writes it takes into it."""
     told: _Told = {
         "management": [part],
         "state": f"{NODE_FOLDER}/{STATE}",
         "control": f"{NODE_FOLDER}/{CONTROL}",
-        "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
+        "journal": f"{NODE_FOLDER}/{journal}",
     }
     return {TOLD: json.dumps(told, indent=1) + "\n"}
 
@@ -86,6 +86,8 @@ class _State(TypedDict):
     name: str
     role: Literal["allocator", "member"]
     capacity: NotRequired[int]
+    #: By a netbox: of an allocator what it divides, of a member its access; null before.
+    told: NotRequired[int | None]
     share: NotRequired[int]
     members: NotRequired[int]
     state: NotRequired[Literal["out", "joining", "member", "leaving"]]
@@ -110,7 +112,7 @@ class PartState:
 
     @classmethod
     def read(cls, folder: Path) -> list[Self] | None:
-        """From a host's own folder; None where nothing of that kind is there."""
+        """From a node's own folder; None where nothing of that kind is there."""
         try:
             return [cls(part) for part in parsed(node_files.read(folder / STATE), _Said)["management"]]
         except (OSError, node_files.NodeFileInTheWay, OtherShape):
@@ -135,6 +137,8 @@ class PartState:
         name = printable(self.said["name"])
         if self.said["role"] == "member" and not self.said.get("reachable", True):
             return f"it hears no allocator of the managed link {name}"
+        if self.said["role"] == "allocator" and self.said.get("told", 0) is None:
+            return f"no netbox has told it yet what to divide, so the managed link {name} has no budgets"
         unenforced = self._unenforced()
         return None if unenforced is None else f"its budget of the managed link {name} is not enforced: {unenforced}"
 

@@ -7,6 +7,7 @@ Nothing else in NetBoxIT knows how the `click-router` program (folder `click/`) 
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import socket
 import time
@@ -17,18 +18,19 @@ from ipaddress import IPv4Network
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD, CHECKOUT
 from contracts.plan import InterfacePlan, NodePlan
 from contracts.run_folder import STATISTICS_FILE
+from contracts.shapes import OtherShape, parsed
 from system import node_files, sandbox
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
 CONTROL: Final = "control.sock"
-#: Beside the configuration, where interfaces have stages.
+#: Beside the configuration: the stages that interfaces have at the start, and the seed of what stages do at random.
 STAGES_FILE: Final = "stages.json"
 #: Click tries another configuration, and the queues of the old one drain, before the answer comes.
 SWAP_TIMEOUT_S: Final = 15.0
@@ -45,6 +47,11 @@ _GREETING: Final = b"Click::ControlSocket/1."
 _LONGEST_ANSWER: Final = 16 << 20
 #: Of warnings before a reply's last line.
 _MOST_LINES: Final = 10_000
+#: What the router takes with a call (click/README.md).
+_LARGEST_DATA: Final = 1 << 20
+
+#: By interface, each in base units, in the order in which packets towards the router pass them.
+Stages = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
 class RouterProgramMissing(NetBoxITError):
@@ -82,6 +89,17 @@ def configuration_name(node: NodePlan) -> str:
     return PurePosixPath(node.command[-1]).name
 
 
+def stages_text(seed: int, stages: Stages) -> str:
+    """What `STAGES_FILE` has. It is there without any stages, too: interfaces may get some while the router runs."""
+    return json.dumps({"seed": seed, "interfaces": stages}, indent=2, sort_keys=True) + "\n"
+
+
+def planned_stages(node: NodePlan) -> Stages:
+    """Those with which a router starts. That of a lab that an earlier version brought up has no such file where it has none."""
+    stages: Stages = json.loads(node.files.get(STAGES_FILE, '{"interfaces": {}}'))["interfaces"]
+    return stages
+
+
 def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
     """The `$VARIABLES` that a configuration is given for its interfaces.
 
@@ -110,7 +128,7 @@ def command(
     """What a router node runs.
 
     `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics; `memory` says of each interface that
-    is an end of a memory wire which end it is, left or right; `has_stages`: a file beside the configuration has them.
+    is an end of a memory wire which end it is, left or right; `has_stages`: `STAGES_FILE` is beside the configuration.
     """
     return (
         str(EXECUTABLE),
@@ -234,7 +252,22 @@ class Handlers:
     def write(self, address: str, text: str = "") -> str:
         """Calls a write handler; returns its warnings, if any. Raises HandlerRefused, RouterUnreachable."""
         data = _encoded(text)
+        if len(data) > _LARGEST_DATA:
+            raise HandlerRefused(
+                address, "write", 521, f"a router takes {_LARGEST_DATA} bytes at most, and these are {len(data)}"
+            )
         return self._call("write", address, _encoded(f"WRITEDATA {_checked(address)} {len(data)}\r\n") + data)
+
+    def set_stages(self, interface: str, stages: Sequence[Mapping[str, Any]]) -> None:
+        """Gives an interface these stages, in base units. Raises HandlerRefused, RouterUnreachable."""
+        self.write("stages", f"{interface} {json.dumps(stages)}")
+
+    def stages(self) -> Stages:
+        """Those that interfaces have now. Raises HandlerRefused, RouterUnreachable."""
+        try:
+            return parsed(self.read("stages"), dict[str, list[dict[str, Any]]])
+        except OtherShape as error:
+            raise RouterUnreachable(f"{self._path} answers what are no stages: {error}") from None
 
     def elements(self) -> list[str]:
         """Names of all elements, those inside compounds as `outer/inner`."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -239,6 +240,75 @@ def test_a_router_that_was_rebooted_counts_from_the_same_time_as_before(tmp_path
     first, added = map(json.loads, journal.read_text().splitlines())
     assert first == {"began_ns": began_ns}
     assert 100.0 <= added["at_s"] < 100.0 + (time.time_ns() - began_ns) / 1e9
+
+
+def test_what_happens_to_a_routers_part_in_a_managed_link_is_in_its_journal_at_its_time(tmp_path: Path) -> None:
+    journal, file = tmp_path / "journal.jsonl", tmp_path / "parts.jsonl"
+    began_ns = time.time_ns() - 100 * 10**9
+    journal.write_text(json.dumps({"began_ns": began_ns}) + "\n")
+    of_router = frr_node.Journal(journal)
+    parts = frr_node.PartsJournal(file)
+    parts.take_into(of_router)  # there is none yet
+    share = {"at_s": 0.5, "event": "share", "link": "sat", "share": 1_800_000}
+    with file.open("a") as writer:
+        for began_s in (10, 20):  # it was killed meanwhile
+            writer.write(json.dumps({"began_ns": began_ns + began_s * 10**9}) + "\n" + json.dumps(share) + "\n")
+        writer.write('{"at_s": 1, "eve\n[]\n7\n{"at_s": "soon", "event": "share"}\n{"at_s": 1e400, "event": "share"}\n')
+        writer.write(half := '{"at_s": 3.0, "event": "share"')
+        writer.flush()
+        parts.take_into(of_router)
+        parts.take_into(of_router)
+        writer.write("}\n")
+    parts.take_into(of_router)
+    assert half in file.read_text()
+    taken = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
+    assert [line["at_s"] for line in taken] == pytest.approx([10.5, 20.5, 23.0])
+    assert taken[0] == {**share, "at_s": taken[0]["at_s"]}
+
+
+def test_what_a_part_wrote_before_the_router_was_rebooted_is_not_taken_twice(tmp_path: Path) -> None:
+    journal, file = tmp_path / "journal.jsonl", tmp_path / "parts.jsonl"
+    file.write_text('{"began_ns": 1}\n{"at_s": 1.0, "event": "share"}\n')
+    parts = frr_node.PartsJournal(file)
+    parts.take_into(of_router := frr_node.Journal(journal))
+    assert len(journal.read_text().splitlines()) == 1
+    with file.open("a") as writer:
+        writer.write('{"began_ns": 2000000000}\n{"at_s": 1.0, "event": "share"}\n')
+    parts.take_into(of_router)
+    assert len(journal.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("strange", ["a FIFO", "a link", "a folder", "one long line", "deep"])
+def test_a_router_does_not_wait_for_what_stands_in_place_of_its_parts_journal(tmp_path: Path, strange: str) -> None:
+    parts = frr_node.PartsJournal(file := tmp_path / "parts.jsonl")
+    match strange:
+        case "a FIFO":
+            os.mkfifo(file)
+        case "a link":
+            file.symlink_to("/dev/zero")
+        case "a folder":
+            file.mkdir()
+        case "one long line":
+            file.write_bytes(b"x" * (1 << 17) + b"\n")
+        case "deep":
+            file.write_text("[" * 60_000 + "\n")
+    of_router = frr_node.Journal(tmp_path / "journal.jsonl")
+    for _ in range(4):
+        parts.take_into(of_router)
+    if file.is_file() and not file.is_symlink():
+        with file.open("a") as writer:
+            writer.write('{"began_ns": 2000000000}\n{"at_s": 1.0, "event": "share"}\n')
+        parts.take_into(of_router)
+        assert "share" in (tmp_path / "journal.jsonl").read_text()
+
+
+def test_a_router_routes_on_where_its_journal_finds_no_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journal = frr_node.Journal(tmp_path / "journal.jsonl")
+    with Path("/dev/full").open("ab", buffering=0) as full:
+        journal._file = full
+        journal.add("route", destination="10.0.0.0/8", paths=[])
+        journal.add("route_gone", destination="10.0.0.0/8", paths=[])
+    assert capsys.readouterr().err == "from now on events are missing in the journal: No space left on device\n"
 
 
 @pytest.mark.parametrize("left", ["", "half a li", "[]\n", '{"began_ns": "then"}\n'])

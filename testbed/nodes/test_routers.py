@@ -104,6 +104,26 @@ def test_warnings_of_a_write_are_returned(tmp_path: Path) -> None:
         assert handlers.write("x.y", "1") == "careful"
 
 
+@pytest.mark.parametrize("answer", [b"", b"[]", b'{"a": 7}', b'{"a": [7]}', b"\xff", b"[" * 100_000])
+def test_stages_that_are_none_are_an_error(tmp_path: Path, answer: bytes) -> None:
+    says = GREETING + b"200 Read handler OK\r\nDATA %d\r\n%s" % (len(answer), answer)
+    with (
+        server(tmp_path / "s", says),
+        Handlers(tmp_path / "s") as handlers,
+        pytest.raises(RouterUnreachable, match="answers what are no stages"),
+    ):
+        handlers.stages()
+
+
+def test_more_than_a_router_takes_is_refused_before_it_is_sent(tmp_path: Path) -> None:
+    with (
+        server(tmp_path / "s", GREETING),
+        Handlers(tmp_path / "s") as handlers,
+        pytest.raises(HandlerRefused, match="a router takes 1048576 bytes at most, and these are 1048577"),
+    ):
+        handlers.write("x.y", "1" * ((1 << 20) + 1))
+
+
 def test_nobody_at_the_socket_is_named(tmp_path: Path) -> None:
     with pytest.raises(RouterUnreachable, match="nothing-here"), Handlers(tmp_path / "nothing-here"):
         pass

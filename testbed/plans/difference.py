@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from contracts.changes import ParameterChange
+from contracts.changes import LiveChange
 from contracts.plan import EquipmentPlan, NodePlan, Plan, WirePlan
 from testbed.plans.node_difference import Finding, Wires, changed, compare, is_another, two
 
@@ -53,7 +53,7 @@ class NodeDifference(PartDifference):
     """A node that is `changed` keeps running with all its programs."""
 
     #: Live parameters to be set; none where the node starts anyway.
-    parameters: tuple[ParameterChange, ...] = ()
+    parameters: tuple[LiveChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class _Verdict(NamedTuple):
 
     action: Action
     reasons: tuple[str, ...]
-    parameters: tuple[ParameterChange, ...] = ()
+    parameters: tuple[LiveChange, ...] = ()
 
 
 _Part = TypeVar("_Part", bound=NodePlan | WirePlan | EquipmentPlan)

@@ -1,47 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which host has which part in the management of a link, from a topology's section `management:`."""
+"""Which node has which part in the management of a link, from a topology's section `management:`."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from typing import Literal
 
 from contracts.management import Part
+from contracts.quantities import RATE
 from testbed.description.managed_link import ManagedLink
-from testbed.description.networks_beside import networks_beside
+from testbed.description.networks_beside import networks_beside, on_the_gateways_side
 from testbed.description.topology import Topology
-from testbed.description.wiring import Draft, Wiring, addresses_between
+from testbed.description.wiring import Draft, Wiring, address_reached, both_ways
 
 
 def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
-    """By host; each has one part at most (testbed.description.wiring_checks)."""
+    """By node; each has one part at most (testbed.description.wiring_checks)."""
+    draft = Draft.of(topology)
     parts: dict[str, Part] = {}
     for name, link in topology.management.items():
-        parts[link.gateway] = _allocator(name, link)
+        parts[link.gateway] = _allocator(name, link, wiring)
         for member in link.members:
-            hosts = topology.hosts
-            addresses = addresses_between(wiring, (member, hosts[member]), (link.gateway, hosts[link.gateway]))
-            assert addresses is not None, "topology_file.load refuses members that do not reach the gateway"
-            beside = networks_beside(Draft.of(topology), wiring, link.of, member) if link.of else []
-            parts[member] = _member(name, link, member, str(addresses[1]), beside)
+            address = address_reached(draft, wiring, member, link.gateway)
+            assert address is not None, "topology_file.load refuses members that do not reach the gateway"
+            beside = networks_beside(draft, wiring, link.of, member) if link.of else []
+            parts[member] = _member(name, link, member, str(address), beside)
     return parts
 
 
-def _allocator(name: str, link: ManagedLink) -> Part:
-    return {
+def notes(topology: Topology, wiring: Wiring) -> Iterator[str]:
+    """Where budgets together are more than their link carries, so that they keep no queue short."""
+    for name, link in topology.management.items():
+        if link.of is None or not isinstance(link.rate, float):
+            continue
+        _, station = wiring.path(link.members[0], link.of)[-1]
+        carried = topology.netboxes[link.of].parameters.rate_from(station.port)
+        if carried is not None and link.rate > carried:
+            yield (
+                f"the managed link {name} divides {RATE.write(link.rate)}, and {link.of} carries {RATE.write(carried)} from "
+                f"{station.port} at most: a queue can grow there whatever the budgets"
+            )
+
+
+def _allocator(name: str, link: ManagedLink, wiring: Wiring) -> Part:
+    part: Part = {
         "name": name,
         "role": "allocator",
         "domain": _domain(name),
         "kind": link.kind,
         "key": link.key,
-        "capacity_bps": round(link.rate),
         "equations": link.equations,
         "recovers": True,
     }
+    if isinstance(link.rate, float):
+        return {**part, "capacity_bps": round(link.rate)}
+    assert link.of is not None, "the model of a managed link asks for one"
+    interface = next(own.port for own, far in both_ways(wiring.wires) if (own.node, far.node) == (link.gateway, link.of))
+    # What members on the gateway's own side send leaves by that interface; what those on the far side send comes in.
+    direction: Literal["transmit", "receive"] = "transmit" if on_the_gateways_side(wiring, link, link.members[0]) else "receive"
+    return {**part, "follows": direction, "interface": interface, "exploitation": link.exploitation}
 
 
 def _member(name: str, link: ManagedLink, member: str, allocator: str, beside: list[str]) -> Part:
     access = link.access.get(member)
-    return {
+    part: Part = {
         "name": name,
         "role": "member",
         "domain": _domain(name),
@@ -56,6 +79,9 @@ def _member(name: str, link: ManagedLink, member: str, allocator: str, beside: l
         "without_lease": link.without_lease,
         "enforcement": "none" if member in link.unruly else "shaper",
     }
+    if link.while_sending:
+        part["while_sending"] = True
+    return part
 
 
 def _domain(name: str) -> int:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Any, Final, Literal, TypeVar
 
-from contracts.changes import ParameterChange
+from contracts.changes import LiveChange, ParameterChange, StagesChange
 from contracts.netbox_configuration import CONFIGURATION_FILE
 from contracts.plan import InterfacePlan, NodePlan, Plan
 from netboxes.link_layer.link_layer import LinkLayer
@@ -17,7 +17,7 @@ from netboxes.technology import Technology, technology_of
 from testbed.description.live import station_models, written
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
-from testbed.nodes.routers import configuration_name, is_click
+from testbed.nodes.routers import STAGES_FILE, configuration_name, is_click
 
 How = Literal["live", "restart", "replace"]
 
@@ -36,7 +36,7 @@ class Finding:
     how: How
     words: str
     #: The live parameter that is to be set, if it is one.
-    parameter: ParameterChange | None = None
+    parameter: LiveChange | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,8 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
         elif name == CONFIGURATION_FILE:
             yield from _netbox(after.name, old, new)
+        elif is_click(after) and name == STAGES_FILE:
+            yield from _stages_of_router(after, old, new)
         else:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
             how: How = "live" if is_click(after) and name == configuration_name(after) else "restart"
@@ -205,23 +207,38 @@ def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
         elif key == "parameters" and was["technology"] == becomes["technology"]:
             yield from _parameters(netbox, technology_of(was["technology"]), was[key], becomes[key])
         elif key == "stages":
-            yield from _stages(netbox, becomes, old or {}, new or {})
+            stations = [station["name"] for station in becomes["stations"]]
+            yield from _stages(ParameterChange, netbox, stations, old or {}, new or {})
         elif key == "link_layer" and old and new:
             yield from _link_layer(netbox, technology_of(becomes["technology"]), old, new)
         elif key != "parameters":
             yield from _any(key, old, new)
 
 
+def _stages_of_router(router: NodePlan, before: str, after: str) -> Iterator[Finding]:
+    """Between two texts of a Click router's `stages.json`."""
+    for key, old, new in changed(json.loads(before), json.loads(after)):
+        if key == "interfaces":
+            ports = [interface.name for interface in router.interfaces]
+            yield from _stages(StagesChange, router.name, ports, old or {}, new or {})
+        else:
+            yield from _any(f"{key} of stages", old, new)
+
+
 def _stages(
-    netbox: str, configuration: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
+    kind: type[ParameterChange | StagesChange],
+    node: str,
+    ports: Iterable[str],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
 ) -> Iterator[Finding]:
-    """Those of stations that are there; a new station's netbox starts anew."""
-    for station in (station["name"] for station in configuration["stations"]):
-        old, new = before.get(station, []), after.get(station, [])
+    """Those of stations or interfaces that are there; with a new one its node starts anew."""
+    for port in ports:
+        old, new = before.get(port, []), after.get(port, [])
         if old != new:
             kinds = [", ".join(stage["stage"] for stage in stages) or "none" for stages in (old, new)]
-            words = f"{station}.stages {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else f"{station}.stages are others"
-            yield Finding("live", words, ParameterChange(netbox, f"{station}.stages", new, kinds[1]))
+            words = f"{port}.stages {kinds[0]} → {kinds[1]}" if kinds[0] != kinds[1] else f"{port}.stages are others"
+            yield Finding("live", words, kind(node, f"{port}.stages", new, kinds[1]))
 
 
 def _link_layer(

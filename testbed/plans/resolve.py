@@ -29,10 +29,10 @@ from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
 from testbed.nodes import frr, host_program, management, routers
 from testbed.nodes.host_program import Program
+from testbed.plans import management_plan
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
-from testbed.plans.management_plan import plan_management
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Placed, Site, place
 from testbed.plans.switch_plan import Datapaths
@@ -102,7 +102,7 @@ class _Resolver:
             for site in placed.sites
         }
         self.wires = PlannedWires(topology, self.wiring, lab, placed.machine)
-        self.management = plan_management(topology, self.wiring)
+        self.management = management_plan.plan_management(topology, self.wiring)
         self.copied_bytes = 0
 
     def on(self, node: str) -> MachinePlan:
@@ -158,6 +158,7 @@ class _Resolver:
         machines = [(f"{name}: " if several else "", machine) for name, machine in self.machines.items()]
         yield from (prefix + note for prefix, machine in machines for note in machine.notes())
         yield from self.wires.notes()
+        yield from management_plan.notes(self.topology, self.wiring)
         sealed = all(machine.site.sealed for machine in self.machines.values())
         if not sealed and any(wire.kind == "vxlan" for wire in self.wires.wires):
             yield _OPEN_TUNNELS
@@ -256,16 +257,21 @@ class _Resolver:
         text = frr.configuration(name, router, neighbours) if router.ospf else None
         if router.configuration is not None:
             text = _read_configuration(router.configuration)
+        files = {} if text is None else {frr.CONFIGURATION: text, **frr.link_costs(router.ospf)}
+        if (part := self.management.get(name)) is not None:
+            journal = JOURNAL_FILE if text is None else frr.PARTS_JOURNAL
+            files |= {**host_program.files({management.NAME: management.program()}), **management.files(part, journal)}
+        alone = IDLE if part is None else host_program.COMMAND
         return NodePlan(
             name=name,
             kind="router",
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.on(name).cores.cores[name],
-            command=IDLE if text is None else frr.command(sum(neighbours.values()), networks),
+            command=alone if text is None else frr.command(sum(neighbours.values()), networks),
             interfaces=self.wires.interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
-            files={} if text is None else {frr.CONFIGURATION: text, **frr.link_costs(router.ospf)},
+            files=files,
             capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
             forwards=True,
             limits=self._limits(router),
@@ -280,10 +286,7 @@ class _Resolver:
         values |= {variable: str(value) for variable, value in router.variables.items()}
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
-        files = {copy: _read_configuration(router.configuration)}
-        if stages := _in_base_units(router.stages):
-            said = {"seed": netbox_seed(self.topology.seed, name), "interfaces": stages}
-            files[routers.STAGES_FILE] = json.dumps(said, indent=2, sort_keys=True) + "\n"
+        stages = routers.stages_text(netbox_seed(self.topology.seed, name), _in_base_units(router.stages))
         return self._emulator(
             name,
             "router",
@@ -292,10 +295,10 @@ class _Resolver:
                 values,
                 self.on(name).priority,
                 memory=self.wires.memory_ends(name),
-                has_stages=bool(stages),
+                has_stages=True,
             ),
             interfaces=interfaces,
-            files=files,
+            files={copy: _read_configuration(router.configuration), routers.STAGES_FILE: stages},
         )
 
     def _emulator(

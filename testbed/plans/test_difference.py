@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from contracts.changes import StagesChange
 from contracts.plan import Plan, RealtimeSupport
 from testbed.description.topology_file import load
 from testbed.plans.difference import Difference, difference
@@ -129,6 +130,53 @@ def test_live_parameters_are_set_only_while_the_netbox_runs_on(tmp_path: Path) -
     (cell,) = both.nodes_to_be("restarted")
     assert cell.parameters == ()
     assert "distance 80 m → 120 m" in cell.reasons
+
+
+#: The same with a Click router between the cells.
+CLICK: dict[str, Any] = {
+    **NETWORK,
+    "routers": {"mid": {**NETWORK["routers"]["mid"], "engine": "click", "configuration": "mid.click"}},
+}
+
+
+def _mid(network: dict[str, Any]) -> dict[str, Any]:
+    return network["routers"]["mid"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words", "set_live"),
+    [
+        ({}, {"left": [PINK]}, "left.stages none → pink", [("left.stages", ["pink"])]),
+        ({"left": [PINK]}, {}, "left.stages pink → none", [("left.stages", [])]),
+        ({"left": [PINK]}, {"left": []}, "left.stages pink → none", [("left.stages", [])]),
+        ({"left": [PINK]}, {"left": [{**PINK, "rate": "2 Mbit/s"}]}, "left.stages are others", [("left.stages", ["pink"])]),
+        (
+            {"left": [PINK]},
+            {"right": [PINK, {"stage": "mark", "dscp": "ef"}]},
+            "left.stages pink → none; right.stages none → pink, mark",
+            [("left.stages", []), ("right.stages", ["pink", "mark"])],
+        ),
+    ],
+)
+def test_stages_of_a_click_router_are_set_while_it_runs(
+    before: dict[str, Any], after: dict[str, Any], words: str, set_live: list[tuple[str, list[str]]], tmp_path: Path
+) -> None:
+    (tmp_path / "mid.click").write_text("Idle -> Discard;")
+    network = {**CLICK, "routers": {"mid": {**_mid(CLICK), "stages": before}}}
+    changes = edited(lambda n: _mid(n).update(stages=after), tmp_path, network)
+    assert actions(changes) == {"mid": "changed"}
+    assert reasons(changes, "mid") == words
+    (mid,) = changes.nodes_to_be("changed")
+    assert [(change.parameter, [stage["stage"] for stage in change.value]) for change in mid.parameters] == set_live
+    assert all(isinstance(change, StagesChange) and change.router == "mid" for change in mid.parameters)
+
+
+def test_the_seed_of_stages_starts_a_click_router_again_with_its_others(tmp_path: Path) -> None:
+    (tmp_path / "mid.click").write_text("Idle -> Discard;")
+    changes = edited(lambda n: (n.update(seed=2), _mid(n).update(stages={"left": [PINK]})), tmp_path, CLICK)
+    assert actions(changes)["mid"] == "restarted"
+    assert "seed of stages" in reasons(changes, "mid")
+    assert next(node for node in changes.nodes if node.name == "mid").parameters == ()
 
 
 def test_services_of_a_link_layer_are_set_live_and_its_rate_is_not(tmp_path: Path) -> None:

@@ -14,7 +14,15 @@ import pytest
 from bench import report
 from bench.settings import Settings
 from bench.test_report import MACHINE, OUTCOMES
-from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange
+from contracts.changes import (
+    ConfigurationChange,
+    FreezeChange,
+    HandlerWrite,
+    ParameterChange,
+    PowerChange,
+    StagesChange,
+    WireChange,
+)
 from contracts.plan import EquipmentPlan, WireEnd
 from contracts.run_records import recorded
 from testbed.changing.handlers import Element
@@ -39,6 +47,7 @@ CHANGES: Any = [
         FreezeChange("cell", 0.3),
         ConfigurationChange("mid", "mid.click", "a whole file"),
         HandlerWrite("mid", "queue.capacity", "90"),
+        StagesChange("mid", "lan.stages", [{"stage": "police", "rate": 1e6}], "[{stage: police, rate: 1 Mbit/s}]"),
     )
 ]
 TAP = EquipmentPlan("modem", "tap", "tap0", WireEnd("a", "modem"), "a.modem--modem", 1500, user="alice", attached=True)
@@ -73,7 +82,7 @@ def test_what_programs_are_told(document: str, show: Callable[[], object], capsy
 def test_each_kind_of_change_has_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
     change_view.show_made(CHANGES, True)
     told = result(capsys.readouterr().out, "changes")["changes"]
-    assert [change["kind"] for change in told] == ["parameter", "wire", "power", "freeze", "configuration", "handler"]
+    assert [change["kind"] for change in told] == ["parameter", "wire", "power", "freeze", "configuration", "handler", "stages"]
     assert "text" not in told[4], "a configuration is not told whole"
 
 

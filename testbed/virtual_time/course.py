@@ -19,6 +19,7 @@ from contracts.changes import (
     ManagedLinkChange,
     ParameterChange,
     PowerChange,
+    StagesChange,
     WireChange,
 )
 from contracts.management import parts
@@ -56,6 +57,8 @@ def _change(plan: Plan, change: Change) -> _Json:
             return {"router": change.router, "element": element or None, "handler": handler, "value": change.value or None}
         case ConfigurationChange():
             return {"router": change.router, "configuration": change.text}
+        case StagesChange():
+            return {"router": change.router, "interface": change.interface, "stages": change.value}
         case WireChange():
             return {"wire": [wire.name for wire in plan.wires].index(change.wire), "up": change.state == "up"}
         case PowerChange():

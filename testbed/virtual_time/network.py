@@ -122,12 +122,11 @@ class VirtualNetwork:
         place = self.folder / NODES / node.name
         name = routers.configuration_name(node)
         durable.write(place / name, node.files[name])
-        stages = node.files.get(routers.STAGES_FILE)
         return {
             "name": node.name,
             "configuration": str(place / name),
             "defines": routers.defines_in(node.command),
-            "stages": None if stages is None else json.loads(stages),
+            "stages": json.loads(node.files[routers.STAGES_FILE]),
             "interfaces": [port.name for port in node.interfaces],
             "statistics": str(place / STATISTICS_FILE),
         }
