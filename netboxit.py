@@ -149,6 +149,9 @@ def campaign(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say only which runs there would be, by whom, how long they take and how much disk.")
     ] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Make also those runs again that the folder has as degraded or invalid.")
+    ] = False,
     again: Annotated[
         Path | None,
         typer.Option(
@@ -191,8 +194,8 @@ def campaign(
 
     into = (results or RESULTS).absolute()
     if again is not None:
-        if file is not None or dry_run:
-            raise typer.BadParameter("--again takes a campaign's folder alone; leave FILE and --dry-run out")
+        if file is not None or dry_run or retry:
+            raise typer.BadParameter("--again takes a campaign's folder alone; leave FILE, --dry-run and --retry out")
         from campaigns.again import repeat
 
         with console.progress(json) as progress:
@@ -202,6 +205,8 @@ def campaign(
         raise typer.BadParameter("name a campaign file, or a campaign's folder by --again")
     checked = _checked_campaign(file, json)
     if dry_run:
+        if retry:
+            raise typer.BadParameter("--dry-run makes nothing; leave --retry out")
         from campaigns.estimate import estimate
 
         asked = None
@@ -215,7 +220,7 @@ def campaign(
     from campaigns import running
 
     with console.progress(json) as progress:
-        carried = running.run(checked, into, campaign_view.telling(progress), cluster)
+        carried = running.run(checked, into, campaign_view.telling(progress), cluster, retry=retry)
     raise typer.Exit(campaign_view.show_carried(carried, json))
 
 

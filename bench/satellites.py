@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench import networks
+from bench.in_time import ATTEMPTS, LIMIT_US, best_of_attempts, late_us
 from bench.labs import planned, up
 from bench.networks import SOURCE
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s
-from testbed.labs.lab import Lab
 
 if TYPE_CHECKING:
     from testbed.documents.bench import Satellites
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 _PACKETS_S, _FRAME_BYTES = 50, 128
 _NUMBERS = (1, 2, 4, 8, 16, 32, 64)
 _LASTS_S, _QUICK_S = 10.0, 2.0
-#: A number that is late is tried again: what a host takes from a virtual machine must not count as the netboxes' load.
-_ATTEMPTS = 3
-#: A netbox is valid while 99 in 100 events and departing frames are no later: a run's default limit.
-_LIMIT_US = 1000.0
 
 
 def measure(around: Surroundings) -> Outcome:
@@ -44,16 +41,13 @@ def measure(around: Surroundings) -> Outcome:
     )
     valid = max((run["netboxes"] for run in runs if run["valid"]), default=0)
     head = ("netboxes", "worst lateness p99, us", "CPU of one, share of a core", "valid")
-    title = f"Satellite netboxes with one voice call each (50 frames/s in each direction), best of up to {_ATTEMPTS} attempts"
+    title = f"Satellite netboxes with one voice call each (50 frames/s in each direction), best of up to {ATTEMPTS} attempts"
     return Outcome(figures={"satellites_valid": valid, "satellites": runs}, tables=(Table(title, head, rows),))
 
 
 def _best_of_attempts(number: int, around: Surroundings) -> Satellites:
-    best = _calls(number, around)
-    for _ in range(1, _ATTEMPTS):
-        if not best["valid"]:
-            best = min(best, _calls(number, around), key=lambda run: run["worst_p99_us"])
-    return best
+    attempt = partial(_calls, number, around)
+    return best_of_attempts(attempt, is_good=lambda run: run["valid"], badness=lambda run: run["worst_p99_us"])
 
 
 def _calls(number: int, around: Surroundings) -> Satellites:
@@ -72,14 +66,8 @@ def _calls(number: int, around: Surroundings) -> Satellites:
         before = cpu_s(lab, _satellites(number)[0])
         time.sleep(lasts_s)
         cpu = (cpu_s(lab, _satellites(number)[0]) - before) / lasts_s
-        worst = max(_late_us(lab, satellite) for satellite in _satellites(number))
-    return {"netboxes": number, "worst_p99_us": worst, "cpu": cpu, "valid": worst <= _LIMIT_US}
-
-
-def _late_us(lab: Lab, netbox: str) -> float:
-    with lab.control(netbox) as control:
-        late = control.statistics()["lateness_us"]
-    return max(levels.get("p99", 0.0) for levels in (late["event"], late["frame"]))
+        worst = max(late_us(lab, satellite) for satellite in _satellites(number))
+    return {"netboxes": number, "worst_p99_us": worst, "cpu": cpu, "valid": worst <= LIMIT_US}
 
 
 #: A generator takes what arrives as well: both ends of each call are stations of two generators.

@@ -41,6 +41,7 @@ BENCHMARKS = {
     "forwarding": "bench.forwarding",
     "switching": "bench.switching",
     "load": "bench.load",
+    "services": "bench.services",
     "satellites": "bench.satellites",
     "virtual": "bench.virtual",
 }

@@ -68,6 +68,10 @@ def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
         "lateness_us": {"field": {**lateness, "event": {**lateness, "p50": 6.0}}, "idle": {"count": 0, "event": {"count": 0}}},
         "fidelity": {"worst": 0.5},
         "idle": {"field": {"technology": "wifi", "cpu": 0.004}, "longhaul": {"technology": "wimax", "cpu": 0.02}},
+        "services": {
+            "sr": [{"offered": 199e3, "kept_up": True}, {"offered": 299e3, "kept_up": False}],
+            "sr-m2": [{"offered": 299e3, "kept_up": True}, {"offered": 398e3, "kept_up": True}],
+        },
         "lab_up_s": 1.0,
         "lab_down_s": 0.5,
         "lab_by_size": {"50": {"up_s": 4.0}},
@@ -79,6 +83,7 @@ def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
     missed = [name for name, goal in judged.items() if not goal["reached"]]
     assert missed == ["lateness in the emergency network, worst p50"]
     assert judged["idle netbox without a frame clock, worst"]["measured"] == pytest.approx(0.4)
+    assert judged["frames that selective repeat carries in time"]["measured"] == 199
 
 
 def test_the_page_says_on_what_it_was_measured_what_failed_and_has_every_table() -> None:

@@ -14,9 +14,9 @@ from typing import Final, Literal
 
 from contracts.campaign import CampaignRun
 
-#: What a measure is of, and has one value for in a run: a flow in one direction, an entry of the traffic, a queue of a netbox,
-#: streams of TCP that crossed netboxes together, a netbox in one direction, a netbox, the whole run.
-Subject = Literal["flow", "traffic", "queue", "sharing", "segment", "netbox", "run"]
+#: What a measure is of, and has one value for in a run: a flow in one direction, an entry of the traffic, a queue of a netbox, a
+#: station of a netbox, streams of TCP that crossed netboxes together, a netbox in one direction, a netbox, the whole run.
+Subject = Literal["flow", "traffic", "queue", "station", "sharing", "segment", "netbox", "run"]
 
 #: Letters, digits and underscores, so that it is a word of Python and of SQL as it stands.
 NAME: Final = r"[a-z][a-z0-9_]*"
@@ -77,6 +77,7 @@ def _statistics(
 #: Of `results.metrics_document.Summary` and its kin, in words.
 _STATISTICS: Final = {
     "mean": "mean",
+    "deviation": "standard deviation",
     "min": "least",
     "p50": "median",
     "p90": "90th percentile",
@@ -93,7 +94,7 @@ OF_FLOWS: Final = (
     Measure("received", "", "frames that arrived", "higher"),
     Measure("loss_ratio", "", "frames lost of frames sent", "lower"),
     Measure("goodput_kbps", "kbit/s", "payload of UDP or TCP that arrived", "higher"),
-    *_statistics("delay_ms", "ms", "one-way delay", _SUMMARY),
+    *_statistics("delay_ms", "ms", "one-way delay", ("mean", "deviation", *_SUMMARY[1:])),
     *_statistics("jitter_ms", "ms", "interarrival jitter (RFC 3550)", _SUMMARY),
     Measure("outages", "", "times in which nothing arrived", "lower"),
     Measure("outage_ms_longest", "ms", "longest time in which nothing arrived", "lower"),
@@ -115,6 +116,7 @@ OF_FLOWS: Final = (
 OF_OTHERS: Final = (
     *_statistics("queue_packets", "", "packets that waited, over time", ("mean", "p50", "p90", "p99", "max"), None, "queue"),
     Measure("queue_empty_ratio", "", "share of the time in which no packet waited", None, "queue"),
+    Measure("station_sent_bytes", "B", "that it sent on its medium, with all that a link layer adds", None, "station"),
     Measure("fairness", "", "Jain's index of the streams' goodput", "higher", "sharing"),
     Measure("fairness_mean", "", "Jain's index in each second, mean", "higher", "sharing"),
     Measure("fairness_worst", "", "Jain's index in each second, worst", "higher", "sharing"),

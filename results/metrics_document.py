@@ -21,6 +21,8 @@ class Summary(TypedDict):
 
     count: int
     mean: float
+    #: Of all values, not of a sample of them.
+    deviation: float
     min: float
     max: float
     p50: float

@@ -14,7 +14,7 @@ Values = NDArray[np.float64]
 
 
 def summary(values: Values | Sequence[float]) -> Summary | None:
-    """`count`, `mean`, `min`, `max`, `p50`, `p99`, `p99_9`; None when there is nothing to tell.
+    """`count`, `mean`, `deviation`, `min`, `max`, `p50`, `p99`, `p99_9`; None when there is nothing to tell.
 
     A percentile is the smallest value that at least so many per cent of all do not exceed, so it is one that occurred.
     """
@@ -25,6 +25,7 @@ def summary(values: Values | Sequence[float]) -> Summary | None:
     return {
         "count": int(array.size),
         "mean": float(array.mean()),
+        "deviation": float(array.std()),
         "min": float(array.min()),
         "max": float(array.max()),
         "p50": float(p50),

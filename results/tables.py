@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from contracts.document import Document
 from contracts.run_folder import FLOWS_TABLE, MEASURES_TABLE
 from results.application_analysis import ApplicationAnalysis, Findings, MeasuredValues
 from results.measure import COLUMNS_OF_FLOWS, OF_FLOWS, OF_OTHERS
-from results.metrics_document import Conversation, Flow, Metrics
+from results.metrics_document import Conversation, Counter, Flow, Metrics
 from results.run_folder import Measured
 from results.statistics import joined
 from results.tcp import Stream
@@ -185,6 +185,10 @@ def _of_others(document: Metrics) -> Iterator[tuple[_Row, _Values]]:
     for queue in document["queues"]:
         place = {"name": queue["queue"], "netbox": queue["netbox"], "station": queue["station"]}
         yield place, {**_statistics("queue_packets", queue), "queue_empty_ratio": queue["empty"]}
+    for told in document["series"]:
+        if told["name"] == "sent_bytes" and told["kind"] == "counter" and told["station"] is not None:
+            total = cast("Counter", told)["total"]
+            yield {"netbox": told["netbox"], "station": told["station"]}, {"station_sent_bytes": total}
     for shared in document["fairness"]:
         seconds = shared["intervals"]
         yield (

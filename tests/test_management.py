@@ -106,6 +106,67 @@ def state(tmp_path: Path) -> Iterator[Path]:
     assert traces(folder) == before
 
 
+#: Two members behind a router, whose satellite tells it its rate.
+FOLLOWED = """\
+name: followed
+hosts:
+  fr1: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  fr2: {address: 10.1.0.3/24, gateway: 10.1.0.1}
+  hub: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  lan: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}
+  sky: {technology: link, stations: {a: {}, b: {}}, rate: 4 Mbit/s, telemetry: true}
+routers:
+  meoc: {engine: linux, interfaces: {near: 10.1.0.1/24, far: 10.2.0.1/24}OSPF}
+wires: [[fr1, lan.x], [fr2, lan.y], [lan.z, meoc.near], [meoc.far, sky.a], [sky.b, hub]]
+management:
+  sat: {gateway: meoc, of: sky, members: [fr1, fr2], rate: netbox, exploitation: 0.9}
+"""
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("ospf", ["", ", ospf: {hello: 1 s}"])
+def test_a_router_divides_what_its_netbox_tells(tmp_path: Path, state: Path, ospf: str) -> None:
+    lab = f"fo{os.getpid()}"
+    here = {"NETBOXIT_STATE": str(state)}
+    (file := tmp_path / "followed.yaml").write_text(FOLLOWED.replace("OSPF", ospf))
+
+    def parts() -> dict[str, Any]:
+        (status,) = json.loads(netboxit("status", lab, "--json", **here))["labs"]
+        return {node["name"]: part for node in status["nodes"] for part in node["management"] or ()}
+
+    def are(budget: int) -> bool:
+        return [parts().get(name, {}).get("budget") for name in ("fr1", "fr2")] == [budget] * 2
+
+    netboxit("up", file, "--name", lab, **here)
+    try:
+        until(lambda: are(1_800_000), deadline_s=30.0)
+        assert (parts()["meoc"]["role"], parts()["meoc"]["capacity"]) == ("allocator", 3_600_000)
+        netboxit("set", "sky", "rate=1 Mbit/s", "--lab", lab, **here)
+        until(lambda: are(450_000), deadline_s=10.0)
+        netboxit("exec", "--lab", lab, "meoc", "--", "sh", "-c", "kill -9 $(pidof c2ml)", **here)
+        netboxit("set", "sky", "rate=2 Mbit/s", "--lab", lab, **here)
+        until(lambda: are(900_000), deadline_s=60.0)
+        (journal,) = state.rglob("nodes/meoc/journal.jsonl")
+        lines = [json.loads(line) for line in journal.read_text().split("\n") if line]  # a daemon ends the one before
+        shares = [line["share_bps"] for line in lines if line.get("event") == "share"]
+        assert shares[-1] == 900_000 and {1_800_000, 450_000} <= set(shares)
+        assert "meoc: c2ml was started 2 times" in " ".join(netboxit("status", lab, **here).split())
+        netboxit("set", "meoc", "reboot=1 s", "--lab", lab, **here)
+        netboxit("set", "sky", "rate=4 Mbit/s", "--lab", lab, **here)
+        until(lambda: are(1_800_000), deadline_s=60.0)
+        refused = subprocess.run(
+            [CHECKOUT / "netboxit.py", "set", "sat", "rate=1 Mbit/s", "--lab", lab],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **here},
+        )
+        assert refused.returncode != 0 and "a netbox tells what sat divides" in " ".join(refused.stderr.split())
+    finally:
+        netboxit("down", lab, **here)
+
+
 @pytest.mark.lab
 def test_nodes_of_a_lab_have_budgets_and_keep_to_them(tmp_path: Path, state: Path) -> None:
     lab = f"ag{os.getpid()}"

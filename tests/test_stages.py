@@ -64,15 +64,15 @@ def test_pink_at_the_port_of_a_netbox_keeps_the_queue_from_losing_packets(tmp_pa
     example = CHECKOUT / "topologies/dsl-pink.yaml"
     run = ran(example, tmp_path, "--virtual", "--duration", "4 s")
     assert lost(run, "uploads") == lost(run, "call") == 0
-    (stage,) = counted(run, "dsl")["stages"]["gateway"]
+    (stage,) = counted(run, "backhaul")["stages"]["gateway"]
     assert stage["stage"] == "pink"
     assert stage["rewrites"] > 1000
     assert stage["unmanaged"] > 300  # the call's packets, 50 a second each way
     series = {one["name"] for one in json.loads((run / "metrics.json").read_text())["series"]}
     assert {"pink.flows", "pink.rewrites"} <= series
-    without = ran(example, tmp_path, "--virtual", "--duration", "4 s", "--set", "netboxes.dsl.stages={}")
+    without = ran(example, tmp_path, "--virtual", "--duration", "4 s", "--set", "netboxes.backhaul.stages={}")
     assert lost(without, "uploads") > 0.005
-    assert counted(without, "dsl")["stages"] == {}
+    assert counted(without, "backhaul")["stages"] == {}
 
 
 def test_pink_at_an_interface_of_a_click_router_does_the_same(tmp_path: Path) -> None:
@@ -83,6 +83,47 @@ def test_pink_at_an_interface_of_a_click_router_does_the_same(tmp_path: Path) ->
     assert devices["a"]["stages"][0]["rewrites"] > 1000
     assert devices["a"]["policed"] == 0
     assert "stages" not in devices["b"]
+
+
+#: What changes while the uploads of BEHIND_A_ROUTER go on: at the router, and at the netbox, which has no stages at the start.
+EVENTS = """\
+events:
+  - {at: 3 s, node: gate, set: {a.stages: [{stage: pink, rate: 10 Mbit/s}, {stage: police, rate: 2 Mbit/s}]}}
+  - {at: 4 s, netbox: dsl, station: gateway, set: {stages: [{stage: pink, rate: 10 Mbit/s}]}}
+  - {at: 6 s, netbox: dsl, station: gateway, set: {stages: []}}
+  - {at: 6 s, node: gate, set: {a.stages: []}}
+"""
+
+
+def _check_changed(run: Path) -> None:
+    metrics = json.loads((run / "metrics.json").read_text())
+    made = [(event["kind"], event["netbox"], event["words"]) for event in metrics["events"] if event["by_run"]]
+    changes = [change for change in made if change[0] in ("stages", "parameter")]
+    assert [change[:2] for change in changes] == [
+        ("stages", "gate"),
+        ("parameter", "dsl"),
+        ("parameter", "dsl"),
+        ("stages", "gate"),
+    ]
+    assert changes[0][2] == "gate: a.stages [{stage: pink, rate: 10 Mbit/s}, {stage: police, rate: 2 Mbit/s}]"
+    device = counted(run, "gate")["devices"]["a"]
+    assert device["policed"] > 0
+    assert "stages" not in device
+    assert "pink.flows" in {one["name"] for one in metrics["series"]}
+    assert (run / "report.html").exists()
+
+
+def test_stages_come_and_go_in_a_run_and_its_report_tells_them(tmp_path: Path) -> None:
+    (file := tmp_path / "topology.yaml").write_text(BEHIND_A_ROUTER + EVENTS)
+    run = ran(file, tmp_path / "results", "--virtual")
+    _check_changed(run)
+    assert lost(run, "uploads") > 0.001
+
+
+@pytest.mark.lab
+def test_stages_come_and_go_in_a_run_of_a_lab(tmp_path: Path) -> None:
+    (file := tmp_path / "topology.yaml").write_text(BEHIND_A_ROUTER + EVENTS)
+    _check_changed(ran(file, tmp_path / "results"))
 
 
 @pytest.mark.lab
