@@ -29,7 +29,8 @@ _ENVIRONMENT = {
 }
 _START_DEADLINE_S = 60.0
 _HUNG_S = 1.0
-_END_DEADLINE_S = 10.0
+#: Of looking whether what was killed has ended, which takes time from it.
+_LONGEST_PAUSE_S = 0.1
 
 
 class ContainerFailed(NetBoxITError):
@@ -251,18 +252,23 @@ def end(home: Path, names: Sequence[str]) -> None:
 
     The monitors clean nothing up: `remove_traces` removes what they would, and a monitor hangs whose container ended too early.
     """
-    deadline = time.monotonic() + _END_DEADLINE_S
+    deadline, pause = time.monotonic() + cores.ENDED_WITHIN_S, 0.002
     while True:
         # Monitors first: without one, no more processes come into a container.
         own_monitors = monitors.of(home, names)
         for monitor in own_monitors:
             monitor.kill()
         groups = [name for name in names if cores.folders(name) and not monitors.is_anothers(home, name, name)]
-        if not [process for group in groups for process in cores.kill_all(group)] and not own_monitors:
+        left = [monitor.pid for monitor in own_monitors] + [process for group in groups for process in cores.kill_all(group)]
+        if not left:
             return
         if time.monotonic() > deadline:
-            raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
-        time.sleep(0.002)
+            raise ContainerFailed(
+                f"{home}: what is left of its containers has not ended {cores.ENDED_WITHIN_S:g} s after it was killed: "
+                f"{processes.standing(left)}; `netboxit down` goes on when it has"
+            )
+        time.sleep(pause)
+        pause = min(1.2 * pause, _LONGEST_PAUSE_S)
 
 
 def command_of(container: Container, command: Sequence[str]) -> int | None:

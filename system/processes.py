@@ -8,13 +8,13 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import NetBoxITError
+from contracts.errors import NetBoxITError, printable
 
 #: More than the command of any node.
 _COMMAND_LINE_BYTES: Final = 1 << 16
@@ -211,6 +211,19 @@ def _file(pid: int, name: str, most_bytes: int = -1) -> bytes:
             return file.read(most_bytes)
     except OSError:
         return b""
+
+
+def standing(pids: Iterable[int]) -> str:
+    """What keeps processes that should have ended, in words: the name and state of each, and where in the kernel it waits.
+
+    proc(5), /proc/pid/stat and /proc/pid/wchan. Only root may know the latter.
+    """
+    told = []
+    for pid in sorted(pids):
+        if status := _status(pid):
+            name, place = printable(status.get("Name", "")), _file(pid, "wchan").decode()
+            told.append(f"{name} ({pid}, state {status.get('State')}{f', in {place}' if place not in ('', '0') else ''})")
+    return ", ".join(told)
 
 
 def executable(pid: int) -> str | None:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from system import cores
-from system.cores import Hierarchy
+from system.cores import GroupFailed, Hierarchy
 from system.realtime_support import realtime_budget_us, realtime_support
 
 
@@ -85,3 +86,12 @@ def test_isolated_cores_are_available_but_to_who_was_restricted_to_others(
     monkeypatch.setattr(cores, "_CORES", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: affinity)
     assert cores.available_cores() == available
+
+
+def test_what_was_killed_and_stays_is_told_with_its_state(tree: Path) -> None:
+    """One that its parent has not waited for, say."""
+    (tree / "lab").mkdir()
+    with subprocess.Popen(["sleep", "60"]) as left:
+        (tree / "lab" / "cgroup.procs").write_text(f"{left.pid}\n")
+        with pytest.raises(GroupFailed, match=rf"control group lab: .*killed: sleep \({left.pid}, state Z \(zombie\).*\)$"):
+            cores.end_all("lab", deadline_s=1.0)

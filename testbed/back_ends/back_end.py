@@ -166,8 +166,7 @@ class LocalLab(BackEnd):
         return MeasuredLab(self.here, folder)
 
     def down(self, error: BaseException | None) -> None:
-        self.here.down()
-        self.here.note_removal(error)
+        self.here.give_up(error)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from testbed.labs.removal import (
     container_of,
     copies_of,
     disk_of,
+    give_up,
     ledger_file,
     nodes_folder,
     undo,
@@ -72,8 +73,8 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str]) -> Path:
             for name, text in beside.items():
                 durable.put(folder / name, text)
             deploy(plan, folder, progress)
-        except BaseException:
-            undo(folder)
+        except BaseException as error:
+            give_up(error, lambda: undo(folder))
             raise
     return folder
 

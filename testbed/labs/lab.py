@@ -88,8 +88,7 @@ class Lab(AbstractContextManager["Lab"]):
                     lab.begin()
             except BaseException as error:
                 with suppress(state.NoSuchLab):  # `netboxit down` may have been why it did not get ready
-                    lab.down()
-                lab.note_removal(error)
+                    lab.give_up(error)
                 raise
         return lab
 
@@ -98,7 +97,11 @@ class Lab(AbstractContextManager["Lab"]):
         return cls(name, state.lab_folder(name))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.down()
+        self.give_up(error)
+
+    def give_up(self, error: BaseException | None) -> None:
+        """Takes the lab down because of `error`, if it was one, or because it is over. Raises as `removal.give_up`."""
+        removal.give_up(error, self.down)
         self.note_removal(error)
 
     def note_removal(self, error: BaseException | None) -> None:

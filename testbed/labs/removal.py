@@ -13,6 +13,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from contracts.errors import NetBoxITError
 from ownership import state
 from ownership.ledger import Ledger, Record, Undoer, UndoFailed
 from system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
@@ -79,6 +80,16 @@ def take_down(name: str, undo: Callable[[Path], list[str]] = undo) -> list[str]:
     with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
         return undo(folder)
     return []
+
+
+def give_up(error: BaseException | None, undo: Callable[[], object]) -> None:
+    """Undoes what was made until `error` came, if one did. What `undo` raises then begins with that error's own words."""
+    try:
+        undo()
+    except NetBoxITError as failure:
+        if isinstance(error, NetBoxITError):
+            raise type(failure)(f"{error}\n{failure}") from failure
+        raise
 
 
 def take_down_each(names: Sequence[str], progress: Callable[[str], None], undo: Callable[[Path], list[str]]) -> list[str]:

@@ -37,7 +37,7 @@ SOCKETS = Path("/run/frr")
 NAMES = ("zebra", "staticd", "bfdd", "ospfd")
 #: Routes by OSPF (linux/rtnetlink.h, RTPROT_OSPF) in the main table.
 RTPROT_OSPF, RT_TABLE_MAIN = 188, 254
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 60.0
 POLL_S = 0.1
 #: How often it says what it is waiting for.
 WORD_S = 5.0

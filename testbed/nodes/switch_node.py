@@ -34,7 +34,7 @@ SERVER = (
     "-vdns_resolve:err",
 )
 SWITCH = ("ovs-vswitchd", f"unix:{DATABASE_SOCKET}", "--no-chdir", "--pidfile", "-vconsole:warn", "-vdns_resolve:err")
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 60.0
 #: Two switches agree at once; a port where nobody answers forwards after twice the forward delay of 15 s (802.1D-2004, 17.14).
 RSTP_DEADLINE_S = 35.0
 POLL_S = 0.02

@@ -16,7 +16,6 @@ from subprocess import CompletedProcess
 from types import NoneType
 from typing import TypeVar
 
-from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd, WirePlan
 from ownership import state
 from system.interruption import HeldBack
@@ -123,14 +122,10 @@ class LabParts:
         try:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
             self.record.keep_only([*left, *self._kept], self.folder)
-            removal.take_down(self.name, undo)
+            removal.give_up(error, lambda: removal.take_down(self.name, undo))
             self.here.note_removal(error)
         except (state.NoSuchLab, FileNotFoundError):
             return  # `netboxit down` may have been why it did not get ready
-        except NetBoxITError as failure:
-            if isinstance(error, NetBoxITError):
-                raise type(failure)(f"{error}\n{failure}") from failure
-            raise
 
     @cached_property
     def plan(self) -> Plan:
