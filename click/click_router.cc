@@ -189,7 +189,7 @@ std::string ClickRouter::WriteStages(const std::string& text)
     return {};
 }
 
-std::string ClickRouter::ReadStages() const
+std::string ClickRouter::ReadStages()
 {
     auto stages = nlohmann::json::object();
     for (std::size_t number = 0; number < m_devices.size(); ++number)

@@ -69,7 +69,7 @@ class ClickRouter
     /// The same, of `INTERFACE [stage, …]`. Returns nothing that should be known.
     std::string WriteStages(const std::string& text);
     /// {interface: [stage, …]} of all, as JSON.
-    std::string ReadStages() const;
+    std::string ReadStages();
 
     Answer ReadHandler(const std::string& element, const std::string& handler);
     Answer WriteHandler(const std::string& element, const std::string& handler, const std::string& text);
@@ -86,7 +86,7 @@ class ClickRouter
         return m_swaps;
     }
 
-    /// Received, sent and lost frames of each interface, as JSON.
+    /// Received, sent and lost frames of each interface until now, and what its stages count, as JSON.
     std::string Statistics();
 
     /// For the engine and what Click asks of its host.

@@ -17,17 +17,18 @@ namespace
 struct OwnHandler
 {
     std::string_view name;
-    /// What it returns should be known, a line each.
+    /// What it returns should be known, a line each. Null: nobody can write it.
     std::string (ClickRouter::*write)(const std::string& text);
     /// Null: nobody can read it.
-    std::string (ClickRouter::*read)() const;
+    std::string (ClickRouter::*read)();
 };
 
 // The first replaces the configuration, as in Click's own driver.
 constexpr std::array OWN_HANDLERS{OwnHandler{"hotconfig", &ClickRouter::Swap, nullptr},
                                   OwnHandler{"unplug", &ClickRouter::Unplug, nullptr},
                                   OwnHandler{"plug", &ClickRouter::Plug, nullptr},
-                                  OwnHandler{"stages", &ClickRouter::WriteStages, &ClickRouter::ReadStages}};
+                                  OwnHandler{"stages", &ClickRouter::WriteStages, &ClickRouter::ReadStages},
+                                  OwnHandler{"counters", nullptr, &ClickRouter::Statistics}};
 
 /// Null where it is the library's.
 const OwnHandler* FindOwn(std::string_view address)
@@ -148,7 +149,7 @@ std::optional<ControlReply> HandlerAccess::Find(std::string_view address, bool w
     found = {"",
              std::string(global ? address : address.substr(dot + 1)),
              own != nullptr && own->read != nullptr,
-             own != nullptr};
+             own != nullptr && own->write != nullptr};
     if (!element.empty())
     {
         const auto known = FindElement(element);

@@ -79,7 +79,9 @@ def test_an_interface_gets_other_and_loses_stages_while_it_runs(wires: list[Path
         assert gate.passed(frames(10)) == frames(10)
         gate.handlers.set_stages("jan", [{**SLOW, "direction": "leaving"}])
         assert gate.passed(frames(10)) == frames(2)
+        now = gate.handlers.counters()
         devices = gate.counted()
+    assert now == {"devices": devices}
     assert (devices["ian"]["policed"], devices["jan"]["policed"]) == (8, 8)
     assert "stages" not in devices["ian"]
     assert [(stage["stage"], stage["passed"], stage["dropped"]) for stage in devices["jan"]["stages"]] == [("police", 2, 8)]
@@ -192,3 +194,11 @@ def test_stages_of_the_start_that_cannot_be_are_refused_with_their_interface(wir
     ran = subprocess.run(command(wires, tmp_path, BRIDGE, f"--stages={file}"), capture_output=True, text=True)
     assert ran.returncode == 1
     assert ran.stderr.startswith("click-router: stages of interface 'ian': police: rate is 0, not a number above 0")
+
+
+def test_counters_can_be_read_and_not_written(wires: list[Path], tmp_path: Path) -> None:
+    with running(wires, tmp_path) as gate:
+        with pytest.raises(HandlerRefused, match=r"write of Click handler counters refused \(530\)"):
+            gate.handlers.write("counters", "0")
+        gate.passed(frames(3))
+        assert gate.handlers.counters()["devices"]["ian"]["received"] == 3

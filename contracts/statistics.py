@@ -155,7 +155,26 @@ class SwitchStatus(TypedDict):
     unserved: int | None
 
 
-class RouterStatistics(TypedDict):
-    """Of a router that is a Click program: what each of its interfaces counted, by the interface's name."""
+class RouterDevice(TypedDict):
+    """An interface of a router that is a Click program."""
 
-    devices: dict[str, Counts]
+    received: Count
+    sent: Count
+    #: No room for what arrived.
+    overload_drops: Count
+    #: Longer than the MTU.
+    oversize_drops: Count
+    #: Not an Ethernet frame.
+    malformed: Count
+    #: The interface did not take them.
+    send_drops: Count
+    #: Dropped by the interface's stages.
+    policed: Count
+    #: As `NetboxCounters.stages` has those of a station; absent without any.
+    stages: NotRequired[list[Details]]
+
+
+class RouterStatistics(TypedDict):
+    """Of a router that is a Click program: what its interfaces counted, by their names."""
+
+    devices: dict[str, RouterDevice]

@@ -16,7 +16,7 @@ from pyroute2 import IPRoute
 from contracts.plan import InterfacePlan
 from contracts.run_files import read
 from contracts.run_folder import STATISTICS_FILE
-from contracts.statistics import Counts, RouterStatistics
+from contracts.statistics import RouterDevice, RouterStatistics
 from testbed.nodes import routers
 from tests.namespaces import DEADLINE_S, Namespace, ethernet, join, wait_for
 
@@ -106,7 +106,7 @@ def three_namespaces(
         yield fr1, meoc, eoc
 
 
-def counted(folder: Path) -> dict[str, Counts]:
+def counted(folder: Path) -> dict[str, RouterDevice]:
     """What a router that has ended counted at each of its interfaces."""
     found = read(folder / STATISTICS_FILE, RouterStatistics)
     assert found is not None

@@ -18,6 +18,9 @@ from netboxes.technology import StationParameters
 
 #: Of a port. Each one reads each packet.
 MOST_STAGES: Final = 16
+#: Of what stages tell (`Read` in C++): how things are now, some in bit/s. All other numbers count what has happened.
+RATES: Final = frozenset({"free", "share", "budgeted"})
+LEVELS: Final = RATES | {"flows", "good", "bad", "incomplete", "idle", "mss", "nodes"}
 #: Words in the place of numbers, for which the C++ has null: a flow's life, the rate of the station's link.
 _LIFE: Final = "life"
 NETBOX: Final = "netbox"

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from contracts.installation import CHECKOUT
 from contracts.plan import RealtimeSupport
 from system import cores
 from testbed.labs.lab import Lab, NodeFailed
+from testbed.observation.interval import interval
+from testbed.observation.metrics_page import page
+from testbed.observation.reading import LabReader
 from testbed.plans.planning import plan_file
 from tests.documents import documents
 from tests.traces import traces
@@ -194,8 +198,17 @@ def test_an_interfaces_policer_comes_changes_its_rate_and_goes_while_the_router_
     assert ping(lab) and stages_of("meoc") == {"ian": [], "jan": []}
     police = "[{stage: police, rate: 240 kbit/s, burst: 3 kB}]"
     assert netboxit("set", "meoc", f"ian.stages={police}").stdout == f"meoc: ian.stages {police}\n"
-    received, took_s = carried(lab)
+    with closing(LabReader(lab)) as reader:
+        before = reader.read()
+        received, took_s = carried(lab)
+        after = reader.read()
     assert 15 <= received <= 1 + (3000 + 240e3 / 8 * took_s) / 1200
+    figures = next(node for node in interval(lab.plan, before, after)["nodes"] if node["name"] == "meoc")
+    (stage,) = figures["stages"]
+    assert (stage["port"], stage["stage"], stage["counts"]["dropped"]) == ("ian", "police", 100 - received)
+    assert figures["lost"]["policed"] == 100 - received
+    dropped = f'lab="{lab.name}",node="meoc",port="ian",place="0",stage="police",what="dropped"'
+    assert f"netboxit_stage_value{{{dropped}}} {100 - received}\n" in page([(lab.plan, after)])
     told = lines(lab)[-1]
     assert (told["kind"], told["router"], told["parameter"], told["written"]) == ("stages", "meoc", "ian.stages", police)
     assert [(stage["stage"], stage["rate"], stage["burst"]) for stage in told["value"]] == [("police", 240e3, 3000.0)]

@@ -71,6 +71,20 @@ class Service(TypedDict):
     delay_ms: float | None
 
 
+class StageFigures(TypedDict):
+    """A stage of a netbox's station or of a Click router's interface in an interval; words as of its statistics."""
+
+    port: str
+    #: Among those of the port, from 0.
+    place: int
+    #: Its kind.
+    stage: str
+    #: How things are at the end of the interval; rates in bit/s.
+    levels: dict[str, float]
+    #: What happened in the interval; only what did.
+    counts: dict[str, float]
+
+
 class LatenessOfKind(TypedDict):
     """Of frames, or of the simulator's events."""
 
@@ -106,6 +120,8 @@ class NodeFigures(TypedDict):
     management: NotRequired[list[PartStatus]]
     #: Of a netbox whose link layer has services.
     services: NotRequired[list[Service]]
+    #: Of a netbox or a Click router with stages.
+    stages: NotRequired[list[StageFigures]]
     #: Of a netbox, as the keys below.
     answers: NotRequired[bool]
     light: NotRequired[Light]

@@ -25,6 +25,7 @@ from contracts.installation import BUILD, CHECKOUT
 from contracts.plan import InterfacePlan, NodePlan
 from contracts.run_folder import STATISTICS_FILE
 from contracts.shapes import OtherShape, parsed
+from contracts.statistics import RouterStatistics
 from system import node_files, sandbox
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 
@@ -268,6 +269,13 @@ class Handlers:
             return parsed(self.read("stages"), dict[str, list[dict[str, Any]]])
         except OtherShape as error:
             raise RouterUnreachable(f"{self._path} answers what are no stages: {error}") from None
+
+    def counters(self) -> RouterStatistics:
+        """What its interfaces and their stages have counted until now. Raises HandlerRefused, RouterUnreachable."""
+        try:
+            return parsed(self.read("counters"), RouterStatistics)
+        except OtherShape as error:
+            raise RouterUnreachable(f"{self._path} answers what are no counters: {error}") from None
 
     def elements(self) -> list[str]:
         """Names of all elements, those inside compounds as `outer/inner`."""

@@ -10,7 +10,7 @@ from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.statistics import LatenessCounters
 from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
-from testbed.observation import services
+from testbed.observation import services, stages
 from testbed.observation.reading import NodeReading, Reading, Traffic
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
@@ -47,8 +47,13 @@ def limit_us(node: NodePlan) -> float:
 
 def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeFigures:
     before = before or NodeReading(now.at_s, False)
-    if node.kind == "netbox":
-        return _netbox(node, before, now)
+    figures = _netbox(node, before, now) if node.kind == "netbox" else _other(node, before, now)
+    of_stages = stages.figures(before.stages, now.stages)
+    return {**figures, "stages": of_stages} if of_stages else figures
+
+
+def _other(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigures:
+    """One that is no netbox."""
     ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
     lost = _grown(before.lost, now.lost) if before.alive else {}
     for side in _DROPS_AT_INTERFACES:

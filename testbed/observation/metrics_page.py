@@ -52,7 +52,8 @@ METRICS: Final = (
         "netboxit_stage_value",
         "gauge",
         (*_PORT, "place", "stage", "what"),
-        "What a stage of a port counts and shares, by the word of its statistics; bandwidths in bit/s.",
+        "What a stage of a station or of a Click router's interface counts and shares, by the word of its statistics; bandwidths "
+        "in bit/s.",
     ),
     Metric(
         "netboxit_service_value",
@@ -129,6 +130,10 @@ def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sampl
         yield from (
             ("netboxit_managed_link_value", "", {**of_part, "what": what}, int(n)) for what, n in figures.items() if n is not None
         )
+    for name, stages in now.stages.items():
+        for place, stage in enumerate(stages):
+            of_stage = {**labels, "port": name, "place": str(place), "stage": stage.kind}
+            yield from (("netboxit_stage_value", "", {**of_stage, "what": what}, n) for what, n in stage.numbers.items())
     if now.netbox is not None:
         yield "netboxit_netbox_lateness_limit_seconds", "", labels, limit_us(node) / 1e6
         yield from _of_netbox(labels, now.netbox)
@@ -149,12 +154,6 @@ def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
     for reason, count in counters["frames"]["lost"].items():
         yield "netboxit_netbox_lost_frames_total", "", {**labels, "reason": reason}, count
     yield "netboxit_netbox_marked_frames_total", "", labels, counters["frames"].get("marked", 0)
-    for station, stages in counters["stages"].items():
-        for place, stage in enumerate(stages):
-            of = {**labels, "port": station, "place": str(place), "stage": str(stage.get("stage", ""))}
-            for what, number in stage.items():
-                if isinstance(number, int | float) and not isinstance(number, bool):
-                    yield "netboxit_stage_value", "", {**of, "what": what}, number
     yield "netboxit_netbox_inside_frames", "", labels, counters["frames"]["inside"]
     yield "netboxit_netbox_cpu_seconds_total", "", labels, counters["scheduler"]["cpu_s"]
     by_kind = counters["lateness_us"]

@@ -22,6 +22,7 @@ from contracts.errors import NetBoxITError
 from contracts.netbox_configuration import netbox_configuration
 from contracts.node_status import PartStatus
 from contracts.plan import NodePlan
+from contracts.statistics import Details
 from netboxes.technology import technology_of
 from system import foreign_text, namespaces
 from testbed.labs import switch_statistics
@@ -29,6 +30,7 @@ from testbed.labs.lab import Lab
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.observation.services import Services, services
+from testbed.observation.stages import Stages, stages
 
 #: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
 _SWITCH_SHARE: Final = 0.02
@@ -74,6 +76,7 @@ class NodeReading:
     parts: Sequence[PartStatus] = ()
     #: Of a netbox whose link layer has services.
     services: Services = field(default_factory=dict)
+    stages: Stages = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,11 @@ class LabReader:
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self._controls: dict[str, Control] = {}
-        self._routers: dict[str, _Drops] = {}
+        self._routers: dict[str, _Router] = {}
         self._switches: dict[str, _Switch] = {}
 
     def close(self) -> None:
-        readers: list[Control | _Drops | _Switch] = [
+        readers: list[Control | _Router | _Switch] = [
             *self._controls.values(),
             *self._routers.values(),
             *self._switches.values(),
@@ -110,16 +113,20 @@ class LabReader:
     def _node(self, node: NodePlan, alive: bool) -> NodeReading:
         if not alive:
             return NodeReading(time.monotonic(), False)
+        ports = [interface.name for interface in node.interfaces]
         if node.kind == "netbox":
             counters = self._counters(node.name)
-            return NodeReading(time.monotonic(), True, counters, services=self._services(node))
+            own = stages(counters["stages"], ports) if counters else {}
+            return NodeReading(time.monotonic(), True, counters, services=self._services(node), stages=own)
         interfaces, lost = _kernel(self.lab, node)
+        told: Mapping[str, Sequence[Details]] = {}
         if node.kind == "switch":
             lost = self._switches.setdefault(node.name, _Switch(self.lab, node.name)).lost()
-        elif node.kind == "router" and not node.forwards:
-            lost = self._routers.setdefault(node.name, _Drops(self.lab.node_folder(node.name) / routers.CONTROL)).read()
+        elif routers.is_click(node):
+            router = self._routers.setdefault(node.name, _Router(self.lab.node_folder(node.name) / routers.CONTROL))
+            lost, told = router.read()
         parts = [part.status() for part in self.lab.management(node.name) or ()]
-        return NodeReading(time.monotonic(), True, None, interfaces, lost, parts)
+        return NodeReading(time.monotonic(), True, None, interfaces, lost, parts, stages=stages(told, ports))
 
     def _counters(self, netbox: str) -> NetboxCounters | None:
         return self._asked(netbox, Control.counters)
@@ -143,8 +150,8 @@ class LabReader:
             return None
 
 
-class _Drops:
-    """The handlers `drops` of a Click router, which tell how many packets their elements lost."""
+class _Router:
+    """A Click router: what the stages of its interfaces tell, and the handlers `drops`, which tell what elements lost."""
 
     def __init__(self, socket: Path) -> None:
         self._socket, self._connected = socket, ExitStack()
@@ -156,17 +163,23 @@ class _Drops:
         self._connected.close()
         self._handlers = None
 
-    def read(self) -> dict[str, int]:
-        """By handler. Nothing from a router that does not answer, or whose configuration is being changed."""
+    def read(self) -> tuple[dict[str, int], dict[str, list[Details]]]:
+        """What was lost, by handler, and what stages tell, by interface.
+
+        Nothing from a router that does not answer, or whose configuration is being changed.
+        """
         try:
             if self._handlers is None:
                 self._handlers = self._connected.enter_context(routers.Handlers(self._socket, _TIMEOUT_S))
-            return self._counts(self._handlers)
+            devices = self._handlers.counters()["devices"]
+            own = {name: device["stages"] for name, device in devices.items() if "stages" in device}
+            policed = {"policed": sum(device["policed"] for device in devices.values())} if own else {}
+            return self._lost(self._handlers) | policed, own
         except (routers.RouterUnreachable, routers.HandlerRefused, OSError, ValueError):
             self.close()
-            return {}
+            return {}, {}
 
-    def _counts(self, handlers: routers.Handlers) -> dict[str, int]:
+    def _lost(self, handlers: routers.Handlers) -> dict[str, int]:
         """Which elements have one is asked anew when the configuration has other elements than before."""
         if (elements := handlers.elements()) != self._elements:
             self._addresses = [f"{name}.drops" for name in elements if "drops\tr" in handlers.read(f"{name}.handlers")]

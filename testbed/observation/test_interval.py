@@ -23,6 +23,7 @@ from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import InterfaceCounters, NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.services import ServiceCounters
+from testbed.observation.stages import stages
 from testbed.observation.watching import WatchedLab
 from testbed.views.watch_view import nodes, picture
 from tests.documents import documents
@@ -84,7 +85,8 @@ def plan() -> Plan:
 
 
 def reading(at_s: float, netbox: Any, **nodes: NodeReading) -> Reading:
-    return Reading(int(at_s * 1e9), {"field": NodeReading(at_s, True, netbox), **nodes})
+    own = stages(netbox["stages"], ["responder"]) if netbox else {}
+    return Reading(int(at_s * 1e9), {"field": NodeReading(at_s, True, netbox, stages=own), **nodes})
 
 
 def with_service(at_s: float, service: ServiceCounters) -> NodeReading:
@@ -122,6 +124,22 @@ def test_services_have_the_figures_of_the_interval(plan: Plan) -> None:
         **{"retransmissions": 2, "lost": 3, "goodput": 0.9, "loss": 0.01, "delay_ms": 200.0},
     }
     assert (anew["in_bit_s"], anew["retransmissions"], anew["delay_ms"]) == (4000.0, 7, None)
+
+
+def test_stages_have_what_they_counted_in_the_interval_and_how_things_are_now(plan: Plan) -> None:
+    def pink(rewrites: int, share: float, **others: Any) -> dict[str, Any]:
+        told = {"stage": "pink", "flows": 4, "share": share, "rewrites": rewrites, "clamps": 1}
+        return counters(stages={"responder": [told | others], "nobody": [told]})
+
+    (stage,) = between(plan, pink(10, 5e6), pink(17, 2.5e6, by_node={}, wild=1e300, beyond=float("nan")))["stages"]
+    assert stage == {
+        **{"port": "responder", "place": 0, "stage": "pink"},
+        **{"levels": {"flows": 4, "share": 2.5e6}, "counts": {"rewrites": 7}},
+    }
+    (anew,) = between(plan, pink(10, 5e6), pink(3, 5e6))["stages"]
+    assert anew["counts"] == {"rewrites": 3, "clamps": 1}
+    assert "stages" not in between(plan, pink(10, 5e6), pink(17, 5e6, stage="green"))
+    assert "stages" not in between(plan, counters(), pink(17, 5e6))
 
 
 def test_a_netbox_that_was_started_again_counts_from_nothing(plan: Plan) -> None:
@@ -254,6 +272,20 @@ def test_services_have_lines_of_their_own(plan: Plan) -> None:
     console.print(picture(cast(list[WatchedLab], [watched]), 120, 24, 1.0))
     (line,) = [line for line in cast(io.StringIO, console.file).getvalue().splitlines() if "base speech" in line]
     assert "250 ms" in line and "2 lost, 2 repeated" in line
+
+
+def test_stages_have_lines_of_their_own(plan: Plan) -> None:
+    told = [{"stage": "police", "nodes": 0}, {"stage": "pink", "share": 2.5e6, "flows": 4}]
+    before, after = (
+        reading(at_s, counters(stages={"responder": [told[0] | {"dropped": 3 * at_s, "dropped_bytes": 9000 * at_s}, told[1]]}))
+        for at_s in (0, 2)
+    )
+    watched = SimpleNamespace(lab=SimpleNamespace(name="x"), interval=interval(plan, before, after), events=deque())
+    console = Console(file=io.StringIO(), width=120, height=24, force_terminal=False)
+    console.print(picture(cast(list[WatchedLab], [watched]), 120, 24, 1.0))
+    police, pink = [line for line in cast(io.StringIO, console.file).getvalue().splitlines() if "responder p" in line]
+    assert police.split()[-2:] == ["6", "dropped"]
+    assert "share 2.5 Mbit/s, flows 4" in pink or "flows 4, share 2.5 Mbit/s" in pink
 
 
 def test_no_lab_is_told() -> None:

@@ -24,7 +24,8 @@ from rich.text import Text
 from contracts.errors import WrongInput
 from contracts.node_status import PartStatus
 from contracts.quantities import RATE
-from testbed.documents.watch import NodeFigures, Port, Service
+from netboxes.stages.stage import RATES
+from testbed.documents.watch import NodeFigures, Port, Service, StageFigures
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing
 
@@ -95,6 +96,7 @@ def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     for node in figures:
         ports = [_port(port, width) for port in node["ports"]]
         ports += [_service(service, width) for service in node.get("services", ())]
+        ports += map(_stage, node.get("stages", ()))
         for of_node, of_port in zip_longest([_node(node, width)], ports, fillvalue=no_cells):
             table.add_row(*((of_node | of_port).get(column, "") for column in columns))
     return table
@@ -142,6 +144,16 @@ def _service(service: Service, width: int) -> dict[str, Text | str]:
     }
 
 
+def _stage(stage: StageFigures) -> dict[str, Text | str]:
+    """Without bytes: a line has no room for both. What is not in words of its own is how many packets."""
+    levels = [f"{what} {RATE.write(n) if what in RATES else f'{n:g}'}" for what, n in stage["levels"].items() if n]
+    counts = [f"{n:g} {what.replace('_', ' ')}" for what, n in stage["counts"].items() if not what.endswith("_bytes")]
+    return {
+        "port": drawing.plain(f"{stage['port']} {stage['stage']}", "dim"),
+        "lost": drawing.plain(", ".join([*counts, *levels]), "dim"),
+    }
+
+
 def _lateness(node: NodeFigures, width: int) -> Text:
     """A light for each netbox, and how late its frames and events were in the last interval."""
     if node["kind"] != "netbox" or not node["alive"]:
@@ -176,7 +188,10 @@ def _rate(bit_s: float | None, frames_s: float | None, width: int) -> str:
 def _height(watched: WatchedLab) -> int:
     if watched.interval is None:
         return 2
-    return 2 + sum(max(1, len(node["ports"]) + len(node.get("services", ()))) for node in watched.interval["nodes"])
+    lines = [
+        len(node["ports"]) + len(node.get("services", ())) + len(node.get("stages", ())) for node in watched.interval["nodes"]
+    ]
+    return 2 + sum(max(1, of_node) for of_node in lines)
 
 
 @contextmanager
