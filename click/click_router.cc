@@ -76,8 +76,11 @@ void ClickRouter::OpenDevices(std::chrono::milliseconds wait)
     {
         const auto number = m_devices.size();
         const auto& name = m_names[number];
-        m_devices.push_back(std::make_unique<StagedDevice>(
-            m_surroundings.OpenDevice(name, wait), stages::Chain(m_seed, number), m_surroundings));
+        auto device = m_surroundings.OpenDevice(name, wait);
+        const auto announce = [this, name](std::string_view event, const nlohmann::json& details)
+        { m_surroundings.Announce(name, event, details); };
+        m_devices.push_back(
+            std::make_unique<StagedDevice>(std::move(device), stages::Chain(m_seed, number, announce), m_surroundings));
         if (const auto stages = m_stages.find(name); stages != m_stages.end())
         {
             SetStages(name, *stages);

@@ -32,7 +32,8 @@ nanoseconds Read(clockid_t clock)
 } // namespace
 
 HostSurroundings::HostSurroundings(const Options& options, const sigset_t& signals)
-    : m_options(options), m_signals(signals), m_epoch(Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC))
+    : m_options(options), m_signals(signals), m_epoch(Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC)),
+      m_journal(options.check ? "" : options.journal.value_or(""), Now())
 {
 }
 
@@ -48,6 +49,11 @@ std::unique_ptr<Device> HostSurroundings::OpenDevice(const std::string& name, st
         return std::make_unique<MemoryDevice>(name, wire->second.folder, wire->second.end);
     }
     return std::make_unique<PacketDevice>(name, wait, m_signals);
+}
+
+void HostSurroundings::Announce(const std::string& interface, std::string_view event, const nlohmann::json& details)
+{
+    m_journal.Add(interface, event, details, Now());
 }
 
 std::optional<std::string> HostSurroundings::HardwareAddress(const std::string& name) const

@@ -69,6 +69,7 @@ Options ReadOptions(int argc, char** argv)
 {
     static const option KNOWN[] = {{"control", required_argument, nullptr, 'c'},
                                    {"statistics", required_argument, nullptr, 's'},
+                                   {"journal", required_argument, nullptr, 'j'},
                                    {"stages", required_argument, nullptr, 't'},
                                    {"define", required_argument, nullptr, 'd'},
                                    {"memory", required_argument, nullptr, 'm'},
@@ -87,6 +88,9 @@ Options ReadOptions(int argc, char** argv)
             break;
         case 's':
             options.statistics = optarg;
+            break;
+        case 'j':
+            options.journal = optarg;
             break;
         case 't':
             options.stages = optarg;

@@ -27,6 +27,7 @@ struct Options
     std::map<std::string, MemoryInterface> memory; ///< by name
     std::optional<std::string> control;
     std::optional<std::string> statistics;
+    std::optional<std::string> journal;
     std::optional<std::string> stages; ///< a file
     int priority{0};
     std::chrono::milliseconds wait{10'000};
@@ -43,7 +44,7 @@ Options ReadOptions(int argc, char** argv);
 
 inline constexpr const char* USAGE =
     "usage: click-router [--control UNIXSOCKET] [--statistics FILE] "
-    "[--stages FILE] [--define NAME=VALUE]… [--memory NAME=FOLDER:END]… [--priority N] [--wait SECONDS] [--check] "
+    "[--journal FILE] [--stages FILE] [--define NAME=VALUE]… [--memory NAME=FOLDER:END]… [--priority N] [--wait SECONDS] [--check] "
     "CONFIGURATION.click";
 
 } // namespace netboxit::click

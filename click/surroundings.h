@@ -3,11 +3,14 @@
 
 #include "device.h"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace netboxit::click
 {
@@ -22,6 +25,8 @@ class Surroundings
     virtual std::chrono::nanoseconds Now() const = 0;
     /// Opens an interface, waiting for it as long as `wait`. Throws NoInterface, std::system_error.
     virtual std::unique_ptr<Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) = 0;
+    /// Something happened at an interface (stages::Chain::Announce).
+    virtual void Announce(const std::string& interface, std::string_view event, const nlohmann::json& details) = 0;
     /// As 02:00:00:00:00:01; nothing where no interface has this name. Does not wait.
     virtual std::optional<std::string> HardwareAddress(const std::string& name) const = 0;
 };

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -202,3 +203,26 @@ def test_counters_can_be_read_and_not_written(wires: list[Path], tmp_path: Path)
             gate.handlers.write("counters", "0")
         gate.passed(frames(3))
         assert gate.handlers.counters()["devices"]["ian"]["received"] == 3
+
+
+def test_a_policer_that_drops_is_an_event_of_the_journal_also_after_a_new_start(wires: list[Path], tmp_path: Path) -> None:
+    (file := tmp_path / STAGES_FILE).write_text(stages_text(1, {"ian": [SLOW]}))
+    for _ in range(2):
+        with running(wires, tmp_path, BRIDGE, f"--stages={file}") as gate:
+            assert gate.passed(frames(10)) == frames(2)
+    first, *events = map(json.loads, (tmp_path / "journal.jsonl").read_text().splitlines())
+    assert list(first) == ["began_ns"] and first["began_ns"] == pytest.approx(time.time_ns(), abs=60e9)
+    for event in events:
+        assert {**event, "at_s": 0} == {
+            **{"at_s": 0, "event": "policing", "station": "ian"},
+            **{"stage": "police", "node": "10.0.0.1", "dropped": 1},
+        }
+    assert len(events) == 2 and 0 < events[0]["at_s"] < events[1]["at_s"] < 60
+
+
+def test_a_full_disk_costs_events_and_no_packet(wires: list[Path], tmp_path: Path) -> None:
+    with running(wires, tmp_path, BRIDGE, "--journal=/dev/full") as gate:
+        gate.handlers.set_stages("ian", [SLOW])
+        assert gate.passed(frames(10)) == frames(2)
+        gate.handlers.set_stages("ian", [])
+        assert gate.passed(frames(10)) == frames(10)

@@ -42,6 +42,9 @@ def words(node: str, event: AnnouncedEvent) -> str:
         return f"{place}: {own.get('parameter')} {_value(own.get('value'))}"
     if event["event"] in ("route", "route_gone") and (paths := _paths(own.get("paths"))) is not None:
         return f"{place}: {own.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {paths}"
+    if event["event"] == "policing":
+        of = f" of {_value(own['node'])}" if own.get("node") is not None else ""
+        return f"{place}: {_value(own.get('stage'))} drops packets{of}, {_value(own.get('dropped'))} so far"
     more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in own.items())
     return f"{place}: {event['event'].replace('_', ' ')}{f' ({more})' if more else ''}"
 

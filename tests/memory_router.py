@@ -21,6 +21,7 @@ def command(wires: list[Path], folder: Path, text: str, *options: str) -> list[s
     (folder / "router.click").write_text(text)
     memory = [f"--memory=ian={wires[0]}:right", f"--memory=jan={wires[1]}:left"]
     control = ["--control", str(folder / "control.sock"), "--statistics", str(folder / "statistics.json")]
+    control += ["--journal", str(folder / "journal.jsonl")]
     return [str(routers.EXECUTABLE), *memory, *control, *options, str(folder / "router.click")]
 
 

@@ -106,6 +106,9 @@ def _check_changed(run: Path) -> None:
         ("stages", "gate"),
     ]
     assert changes[0][2] == "gate: a.stages [{stage: pink, rate: 10 Mbit/s}, {stage: police, rate: 2 Mbit/s}]"
+    (first, *_) = [event for event in metrics["events"] if event["kind"] == "policing"]
+    assert first["words"] == "gate.a: police drops packets of 10.20.0.11, 1 so far"
+    assert 3 <= first["time_s"] < 6
     device = counted(run, "gate")["devices"]["a"]
     assert device["policed"] > 0
     assert "stages" not in device

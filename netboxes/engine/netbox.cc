@@ -43,7 +43,7 @@ Netbox::Netbox(const Configuration& configuration,
                EventQueue& events,
                const Clock& clock)
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
-      m_captures(m_ports.size()), m_stations(Names(configuration.stations)), m_stages(configuration),
+      m_captures(m_ports.size()), m_stations(Names(configuration.stations)), m_stages(configuration, [this](auto station, auto event, const auto& details) { m_journal.Announce(event, station, details); }),
       m_inFlight(configuration, m_ports, events, clock, m_captures, m_stages),
       m_journal(configuration, events, clock), m_live(configuration.live),
       m_telemetry(configuration.telemetry),

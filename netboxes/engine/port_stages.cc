@@ -32,13 +32,15 @@ Json With(Json stages, double linkRate)
 
 } // namespace
 
-PortStages::PortStages(const Configuration& configuration)
+PortStages::PortStages(const Configuration& configuration, const Announce& announce)
 {
     for (const auto& station : configuration.stations)
     {
         const auto number = m_ports.size();
         m_stations.push_back(station.name);
-        m_ports.push_back({.chain = stages::Chain(configuration.seed, number)});
+        const auto own = [announce, id = static_cast<StationId>(number)](std::string_view event, const Json& details)
+        { announce(id, event, details); };
+        m_ports.push_back({.chain = stages::Chain(configuration.seed, number, own)});
         const auto said = configuration.stages.find(station.name);
         if (said == configuration.stages.end())
         {

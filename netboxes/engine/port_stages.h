@@ -12,8 +12,11 @@ namespace netboxit
 class PortStages
 {
   public:
+    /// Takes what happens at a station (stages::Chain::Announce).
+    using Announce = std::function<void(StationId station, std::string_view event, const Json& details)>;
+
     /// Throws BadConfiguration.
-    explicit PortStages(const Configuration& configuration);
+    PortStages(const Configuration& configuration, const Announce& announce);
 
     bool Has(StationId station) const
     {

@@ -48,7 +48,8 @@ RouterConfiguration ReadRouter(const Json& json, const std::string& path)
                                .defines = {},
                                .interfaces = {},
                                .stages = router.At("stages"),
-                               .statistics = router.TextOr("statistics", "")};
+                               .statistics = router.TextOr("statistics", ""),
+                               .journal = router.TextOr("journal", "")};
     const auto& defines = router.At("defines");
     for (const auto& [name, value] : defines.items())
     {

@@ -93,6 +93,7 @@ struct RouterConfiguration
     std::vector<std::string> interfaces;
     Json stages; ///< as click::ClickRouter takes them
     std::string statistics; ///< path, empty: none
+    std::string journal;    ///< path, empty: none
 };
 
 /// What `network.json` says (netboxes/network/README.md).

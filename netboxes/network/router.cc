@@ -15,7 +15,7 @@ Router::Router(const RouterConfiguration& configuration,
                const EventQueue& events,
                const Clock& clock,
                VirtualWires& wires)
-    : m_configuration(configuration), m_events(events), m_clock(clock)
+    : m_configuration(configuration), m_events(events), m_clock(clock), m_journal(configuration.journal, Now())
 {
     for (const auto& name : configuration.interfaces)
     {
@@ -158,6 +158,11 @@ std::unique_ptr<click::Device> Router::OpenDevice(const std::string& name, std::
         throw click::NoInterface("its configuration names interface '" + name + "', to which no wire leads");
     }
     return interface->Open();
+}
+
+void Router::Announce(const std::string& interface, std::string_view event, const Json& details)
+{
+    m_journal.Add(interface, event, details, Now());
 }
 
 std::optional<std::string> Router::HardwareAddress(const std::string& name) const

@@ -3,6 +3,7 @@
 
 #include "click_router.h"
 #include "clock.h"
+#include "event_journal.h"
 #include "network_configuration.h"
 #include "virtual_wires.h"
 
@@ -41,6 +42,7 @@ class Router : public click::Surroundings
 
     std::chrono::nanoseconds Now() const override;
     std::unique_ptr<click::Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) override;
+    void Announce(const std::string& interface, std::string_view event, const Json& details) override;
     std::optional<std::string> HardwareAddress(const std::string& name) const override;
 
   private:
@@ -53,6 +55,7 @@ class Router : public click::Surroundings
     const RouterConfiguration& m_configuration;
     const EventQueue& m_events;
     const Clock& m_clock;
+    click::EventJournal m_journal;
     std::map<std::string, std::unique_ptr<RouterInterface>> m_interfaces;
     std::unique_ptr<click::ClickRouter> m_click;
     std::optional<std::string> m_swapped; ///< the configuration that took over last

@@ -157,7 +157,8 @@ double Median(std::vector<double> values)
 
 int Main(const Json& settings, std::uint32_t flows, std::size_t packets)
 {
-    Chain with(1, 0), without(1, 0);
+    const auto ignore = [](std::string_view, const Json&) {};
+    Chain with(1, 0, ignore), without(1, 0, ignore);
     with.Set(settings, 0);
     std::vector<Connection> connections;
     std::int64_t now = 0;

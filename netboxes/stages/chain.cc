@@ -13,13 +13,40 @@ namespace netboxit::stages
 
 bool Chain::Entering(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
-    return std::ranges::all_of(m_links, [&](const Link& link) { return link.stage->Entering(frame, headers, now); });
+    const auto dropping =
+        std::ranges::find_if(m_links, [&](const Link& link) { return !link.stage->Entering(frame, headers, now); });
+    if (dropping == m_links.end())
+    {
+        return true;
+    }
+    Drop(*dropping, headers, Direction::FromNode, now);
+    return false;
 }
 
 bool Chain::Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now)
 {
-    return std::ranges::all_of(m_links | std::views::reverse,
-                               [&](const Link& link) { return link.stage->Leaving(frame, headers, now); });
+    auto reversed = m_links | std::views::reverse;
+    const auto dropping = std::ranges::find_if(reversed, [&](const Link& link) { return !link.stage->Leaving(frame, headers, now); });
+    if (dropping == reversed.end())
+    {
+        return true;
+    }
+    Drop(*dropping, headers, Direction::ToNode, now);
+    return false;
+}
+
+void Chain::Drop(Link& link, const Headers& headers, Direction direction, std::int64_t now) const
+{
+    ++link.dropped;
+    if (!link.stage->Polices() || (link.announced && now - *link.announced < ANNOUNCED_EACH))
+    {
+        return;
+    }
+    link.announced = now;
+    m_announce("policing",
+               {{"stage", link.kind},
+                {"node", headers.ip ? Json(TextOf(NodeOf(*headers.ip, direction))) : Json()},
+                {"dropped", link.dropped}});
 }
 
 void Chain::Set(const Json& stages, std::int64_t now)
@@ -41,7 +68,7 @@ void Chain::Set(const Json& stages, std::int64_t now)
         {
             m_links[place].stage->Check(settings);
         }
-        links.push_back({kind, stays(place, kind) ? nullptr : MakeStage(settings, m_seed + place)});
+        links.push_back({.kind = kind, .stage = stays(place, kind) ? nullptr : MakeStage(settings, m_seed + place)});
     }
     for (std::size_t place = 0; place < links.size(); ++place)
     {
@@ -57,10 +84,10 @@ void Chain::Set(const Json& stages, std::int64_t now)
 Json Chain::Read(std::int64_t now) const
 {
     auto read = Json::array();
-    for (const auto& [kind, stage] : m_links)
+    for (const auto& link : m_links)
     {
-        auto statistics = stage->Read(now);
-        statistics["stage"] = kind;
+        auto statistics = link.stage->Read(now);
+        statistics["stage"] = link.kind;
         read.push_back(std::move(statistics));
     }
     return read;

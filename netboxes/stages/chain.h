@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "ip_address.h"
 #include "stage.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace netboxit::stages
@@ -16,9 +21,18 @@ class Chain
   public:
     /// Each one reads each packet.
     static constexpr std::size_t MOST = 16;
+    /// While a stage drops packet after packet, that is announced so often, ns.
+    static constexpr std::int64_t ANNOUNCED_EACH = 10'000'000'000;
 
-    /// Of a port, by its number. `seed` of what stages do at random: no two of them, of whatever port, have the same.
-    Chain(std::uint32_t seed, std::size_t port) : m_seed((std::uint64_t{seed} << 32) + (port << 10))
+    /// Takes what happens: its name, and its details in base units.
+    using Announce = std::function<void(std::string_view event, const Json& details)>;
+
+    /// Of a port, by its number. `seed` of what stages do at random: no two of them, of whatever port, have the same. Of a stage that
+    /// polices `announce` is called with "policing" and {stage: its kind, node: the address that the packet just dropped is of (null: it is
+    /// no IP packet), dropped: packets so far}, with the first one that it drops and then as long as it does.
+    Chain(std::uint32_t seed, std::size_t port, Announce announce)
+        : m_seed((std::uint64_t{seed} << 32) + (port << 10)),
+          m_announce(std::move(announce))
     {
     }
 
@@ -43,9 +57,14 @@ class Chain
     {
         std::string kind;
         std::unique_ptr<Stage> stage;
+        std::uint64_t dropped{};
+        std::optional<std::int64_t> announced{}; ///< ns
     };
 
+    void Drop(Link& link, const Headers& headers, Direction direction, std::int64_t now) const;
+
     std::uint64_t m_seed; ///< of the first one; the place in the chain adds to it
+    Announce m_announce;
     std::vector<Link> m_links;
 };
 

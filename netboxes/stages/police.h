@@ -24,6 +24,12 @@ class Police : public Stage
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     void Check(const Json& settings) const override;
     void Set(const Json& settings, std::int64_t now) override;
+
+    bool Polices() const override
+    {
+        return true;
+    }
+
     /// Of the directions that it polices:
     /// - `passed`, `passed_bytes`, `dropped`, `dropped_bytes`: packets, and their bytes from the layer-3 header on;
     /// - `nodes`: with a bucket of their own; `shared`: packets of those that had to share one, as there were too many.

@@ -43,6 +43,12 @@ class Qrm : public Stage
     bool Leaving(std::span<std::uint8_t> frame, const Headers& headers, std::int64_t now) override;
     void Check(const Json& settings) const override;
     void Set(const Json& settings, std::int64_t now) override;
+
+    bool Polices() const override
+    {
+        return true;
+    }
+
     /// As of the last packet or setting:
     /// - `nodes`: active ones; `share`: of one without a budget, bit/s; `budgeted`: the sum of budgets, bit/s;
     /// - `passed`, `passed_bytes`, `dropped`, `dropped_bytes`: IP packets from nodes;

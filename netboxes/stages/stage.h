@@ -28,6 +28,12 @@ class Stage
     virtual void Check(const Json& settings) const = 0;
     /// Takes new settings, with all keys of those it was made with; what it knows of packets stays.
     virtual void Set(const Json& settings, std::int64_t now) = 0;
+    /// Whether its drops are packets of somebody who exceeds what is permitted.
+    virtual bool Polices() const
+    {
+        return false;
+    }
+
     /// Its statistics, in base units.
     virtual Json Read(std::int64_t now) const = 0;
 };

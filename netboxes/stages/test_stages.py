@@ -111,8 +111,8 @@ def through_a_link(*stages: dict[str, Any], station: str = "left", **options: An
     return emulate("link", given, {"left": frames(1000)}, stages={station: stages}, **options)
 
 
-@pytest.mark.parametrize(("station", "direction"), [("left", "entering"), ("right", "leaving")])
-def test_what_a_policer_drops_is_lost_as_policed(station: str, direction: str) -> None:
+@pytest.mark.parametrize(("station", "direction", "node"), [("left", "entering", "10.0.0.0"), ("right", "leaving", "10.0.0.1")])
+def test_what_a_policer_drops_is_lost_as_policed(station: str, direction: str, node: str) -> None:
     """RFC 2697: in a second 1 Mbit/s and the burst."""
     police = {"stage": "police", "rate": "1 Mbit/s", "burst": "5 kB", "direction": direction}
     ran = through_a_link(police, station=station)
@@ -120,6 +120,8 @@ def test_what_a_policer_drops_is_lost_as_policed(station: str, direction: str) -
     counted = of_stage(ran, station)
     assert counted["passed"] == len(ran.received["right"]) == pytest.approx(passes, abs=1)
     assert ran.statistics["frames"]["lost"]["policed"] == counted["dropped"] == 1000 - counted["passed"]
+    (told,) = ran.events("policing")
+    assert (told["station"], told["stage"], told["node"], told["dropped"]) == (station, "police", node, 1)
     fates = ran.records["fate"]
     assert (fates == Fate.POLICED).sum() == counted["dropped"]
 

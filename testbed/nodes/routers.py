@@ -23,7 +23,7 @@ from typing import Any, Final, Self
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD, CHECKOUT
 from contracts.plan import InterfacePlan, NodePlan
-from contracts.run_folder import STATISTICS_FILE
+from contracts.run_folder import JOURNAL_FILE, STATISTICS_FILE
 from contracts.shapes import OtherShape, parsed
 from contracts.statistics import RouterStatistics
 from system import node_files, sandbox
@@ -128,13 +128,15 @@ def command(
 ) -> tuple[str, ...]:
     """What a router node runs.
 
-    `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics; `memory` says of each interface that
-    is an end of a memory wire which end it is, left or right; `has_stages`: `STAGES_FILE` is beside the configuration.
+    `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket, statistics and journal; `memory` says of each
+    interface that is an end of a memory wire which end it is, left or right; `has_stages`: `STAGES_FILE` is beside the
+    configuration.
     """
     return (
         str(EXECUTABLE),
         *("--control", f"{folder}/{CONTROL}"),
         *("--statistics", f"{folder}/{STATISTICS_FILE}"),
+        *("--journal", f"{folder}/{JOURNAL_FILE}"),
         *(("--priority", str(priority)) if priority else ()),
         *(("--stages", str(configuration.with_name(STAGES_FILE))) if has_stages else ()),
         *(part for name, end in (memory or {}).items() for part in ("--memory", f"{name}={WIRES_FOLDER}/{name}:{end}")),

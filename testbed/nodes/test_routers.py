@@ -46,6 +46,7 @@ def test_a_node_runs_click_router_with_its_socket_statistics_and_variables() -> 
         str(routers.EXECUTABLE),
         *("--control", "/run/netboxit/control.sock"),
         *("--statistics", "/run/netboxit/statistics.json"),
+        *("--journal", "/run/netboxit/journal.jsonl"),
         *("--priority", "40"),
         *("--define", "IAN_DEV=ian"),
         *("--define", "NOTE=two words, $1"),

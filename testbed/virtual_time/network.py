@@ -129,4 +129,5 @@ class VirtualNetwork:
             "stages": json.loads(node.files[routers.STAGES_FILE]),
             "interfaces": [port.name for port in node.interfaces],
             "statistics": str(place / STATISTICS_FILE),
+            "journal": str(place / JOURNAL_FILE),
         }

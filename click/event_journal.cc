@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "event_journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace netboxit::click
+{
+
+namespace
+{
+
+/// What the first line of a journal says; nothing where there is none.
+std::optional<std::chrono::nanoseconds> BeganBefore(int file)
+{
+    std::array<char, 256> start{};
+    const auto size = ::pread(file, start.data(), start.size(), 0);
+    const std::string_view text(start.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
+    const auto line = nlohmann::json::parse(text.substr(0, text.find('\n')), nullptr, false);
+    if (!line.is_object() || !line.contains("began_ns") || !line["began_ns"].is_number_integer())
+    {
+        return std::nullopt;
+    }
+    return std::chrono::nanoseconds(line["began_ns"].get<std::int64_t>());
+}
+
+} // namespace
+
+EventJournal::EventJournal(const std::string& path, std::chrono::nanoseconds now)
+    : m_began(now)
+{
+    if (!path.empty())
+    {
+        m_file.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644), "cannot write the journal to " + path);
+        if (const auto before = BeganBefore(m_file->Get()))
+        {
+            m_began = *before;
+        }
+        else
+        {
+            Write({{"began_ns", m_began.count()}});
+        }
+    }
+}
+
+void EventJournal::Add(const std::string& interface,
+                       std::string_view event,
+                       const nlohmann::json& details,
+                       std::chrono::nanoseconds now)
+{
+    nlohmann::json line{{"at_s", std::chrono::duration<double>(now - m_began).count()}, {"event", event}, {"station", interface}};
+    line.update(details);
+    Write(line);
+}
+
+void EventJournal::Write(const nlohmann::json& line)
+{
+    if (!m_file)
+    {
+        return;
+    }
+    const auto text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    const auto written = ::write(m_file->Get(), text.data(), text.size());
+    if (written != static_cast<ssize_t>(text.size()) && !m_isRefused)
+    {
+        m_isRefused = true;
+        std::fprintf(stderr,
+                     "click-router: from now on events are missing in the journal: %s\n",
+                     std::strerror(written < 0 ? errno : ENOSPC));
+    }
+}
+
+} // namespace netboxit::click

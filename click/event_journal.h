@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "descriptor.h"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace netboxit::click
+{
+
+/// What happens in a router, a JSON object a line (docs/architecture.md, "Journal"). Each line is written at once: there are few.
+class EventJournal
+{
+  public:
+    /// Starts the file, whose times count from `now` (since 1970), or goes on with it: a router that is started again counts from its first
+    /// start. Without a path nothing is written. Throws std::system_error.
+    EventJournal(const std::string& path, std::chrono::nanoseconds now);
+
+    /// What the disk refuses is lost, and the first time that is said on standard error.
+    void Add(const std::string& interface, std::string_view event, const nlohmann::json& details, std::chrono::nanoseconds now);
+
+  private:
+    void Write(const nlohmann::json& line);
+
+    std::optional<Descriptor> m_file;
+    std::chrono::nanoseconds m_began;
+    bool m_isRefused{false};
+};
+
+} // namespace netboxit::click
