@@ -109,6 +109,7 @@ void PortStages::AddTo(Json& stations, std::int64_t now) const
         {
             const auto kind = stage["stage"].get<std::string>();
             stage.erase("stage");
+            stage.erase("by_flow");
             auto name = kind;
             for (int further = 2; own.contains(name); ++further)
             {

@@ -395,8 +395,30 @@ void Pink::Set(const Json& settings, std::int64_t now)
     }
 }
 
+Json Pink::ReadFlow(TcpFlows::Id id) const
+{
+    const auto& state = m_states[id];
+    const auto rtt = m_flows.PathRttOf(id);
+    Json read{{"good", state.share.isGood},
+              {"rtt", rtt ? Json(static_cast<double>(*rtt) / NS_PER_S) : Json()},
+              {"advertised", nullptr},
+              {"window", nullptr}};
+    if (state.last)
+    {
+        const auto shift = m_flows.Flows()[id].RemoteShift();
+        read["advertised"] = std::uint32_t{state.last->received} << shift;
+        read["window"] = std::uint32_t{state.last->written} << shift;
+    }
+    return read;
+}
+
 Json Pink::Read(std::int64_t) const
 {
+    auto byFlow = Json::object();
+    for (auto id = m_senders.Back(); id && byFlow.size() < LISTED; id = m_senders.Before(*id))
+    {
+        byFlow[m_flows.Flows()[*id].key.Text()] = ReadFlow(*id);
+    }
     return {{"flows", m_shares.Flows()},
             {"good", m_shares.Good()},
             {"bad", m_shares.Bad()},
@@ -409,7 +431,8 @@ Json Pink::Read(std::int64_t) const
             {"unmanaged", m_flows.Unmanaged() + m_authenticated},
             {"unknown_scale", m_unknownScale},
             {"no_rtt", m_noRtt},
-            {"evicted", m_flows.Flows().Evicted()}};
+            {"evicted", m_flows.Flows().Evicted()},
+            {"by_flow", byFlow}};
 }
 
 } // namespace netboxit::stages

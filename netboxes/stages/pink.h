@@ -50,8 +50,14 @@ class Pink : public Stage, private TcpFlows::Observer
     /// - `rewrites`: ACKs with a new window; `clamps`: ACKs whose flow has a share of less than two segments, and gets two;
     /// - `unmanaged`: IP packets that are not TCP or cannot be changed (fragments, IPsec, malformed or authenticated segments);
     /// - `unknown_scale`: ACKs that stay because the handshake was not seen; `no_rtt`: those that stay because there is no RTT sample;
-    /// - `evicted`: flows that the full table forgot.
+    /// - `evicted`: flows that the full table forgot;
+    /// - `by_flow`: of the LISTED flows that sent last and are not idle, by TcpFlowKey::Text(): `good`; `rtt` from end to end in s, null
+    ///   before the first sample; `advertised`: the window that the receiver advertised last, and `window`: what became of it, bytes, null
+    ///   before the first one.
     Json Read(std::int64_t now) const override;
+
+    /// So that reading takes no time that packets notice.
+    static constexpr std::size_t LISTED = 32;
 
   private:
     struct Settings
@@ -115,6 +121,7 @@ class Pink : public Stage, private TcpFlows::Observer
     static bool IsDue(const State& state);
     double PairTime(const TcpFlow& flow) const;
     double ExploitationOf(const TcpFlow& flow) const;
+    Json ReadFlow(TcpFlows::Id id) const;
 
     Settings m_settings;
     Shares m_shares;

@@ -43,6 +43,17 @@ TcpFlowKey::TcpFlowKey(const IpHeaders& ip, const TcpSegment& segment, Direction
     m_ends = nodePort << 32 | remotePort << 8 | ip.version;
 }
 
+std::string TcpFlowKey::Text() const
+{
+    const auto version = Version();
+    const auto end = [version](const AddressWords& words, std::uint64_t port)
+    {
+        const auto address = TextOf(IpAddress{words, version});
+        return (version == 4 ? address : '[' + address + ']') + ':' + std::to_string(port);
+    };
+    return end(m_node, m_ends >> 32) + ' ' + end(m_remote, (m_ends >> 8) & 0xffff);
+}
+
 std::uint32_t TcpFlow::SegmentSize() const
 {
     const auto mss = std::max(std::min(MssOf(node, key.Version()), MssOf(remote, key.Version())), SMALLEST_MSS);

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace netboxit::stages
 {
@@ -36,6 +37,9 @@ class TcpFlowKey
     }
 
     void AddTo(SipHash& hash) const;
+
+    /// "10.0.0.1:40000 10.0.0.2:80", IPv6 as "[fd00::1]:40000 [fd00::2]:80": the node and the remote end.
+    std::string Text() const;
 
   private:
     AddressWords m_node{};

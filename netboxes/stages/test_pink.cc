@@ -184,6 +184,30 @@ TEST_F(PinkTest, AFlowGetsTheBandwidthDelayProductDividedByFlows)
     EXPECT_EQ(Read()["share"], RATE / 4);
 }
 
+TEST_F(PinkTest, FlowsAreListedWithWhatTheyHave)
+{
+    auto first = Opens(1);
+    SendsAndIsAcknowledged(first, LARGE);
+    auto limited = Opens(2, 6);
+    SendsAndIsAcknowledged(limited, LIMITED);
+    const auto window = SendsAndIsAcknowledged(first, LARGE);
+    Opens(3); // sends nothing
+    const auto listed = Read()["by_flow"];
+    ASSERT_EQ(listed.size(), 3U);
+    EXPECT_EQ(listed.at("10.0.0.1:1 10.0.0.2:80"), (Json{{"good", true}, {"rtt", 0.1}, {"advertised", LARGE / UNIT * UNIT}, {"window", window}}));
+    const auto& ofLimited = listed.at("[fd00::a00:1]:2 [fd00::a00:2]:80");
+    EXPECT_EQ(ofLimited.at("good"), false);
+    EXPECT_EQ(ofLimited.at("window"), LIMITED);
+    EXPECT_TRUE(listed.at("10.0.0.1:3 10.0.0.2:80").at("window").is_null());
+    for (std::uint16_t port = 100; port < 200; ++port)
+    {
+        Opens(port);
+    }
+    EXPECT_EQ(Read()["by_flow"].size(), Pink::LISTED);
+    EXPECT_TRUE(Read()["by_flow"].contains("10.0.0.1:199 10.0.0.2:80"));
+    EXPECT_FALSE(Read()["by_flow"].contains("10.0.0.1:1 10.0.0.2:80"));
+}
+
 /// As the connection by which iperf3 controls its others: an eighth of a line would be nobody's.
 TEST_F(PinkTest, AFlowThatSendsNothingLeavesItsShareUntilItSends)
 {
