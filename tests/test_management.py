@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from contracts.installation import CHECKOUT
+from testbed.labs.lab import Lab
 from tests.traces import traces
 from tests.waiting import until
 
@@ -165,6 +167,58 @@ def test_a_router_divides_what_its_netbox_tells(tmp_path: Path, state: Path, osp
         assert refused.returncode != 0 and "a netbox tells what sat divides" in " ".join(refused.stderr.split())
     finally:
         netboxit("down", lab, **here)
+
+
+#: Two members whose messages to and from the allocator pass a satellite that loses three of ten packets, each way.
+LOSSY = """\
+name: lossy
+hosts:
+  fr1: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  fr2: {address: 10.1.0.3/24, gateway: 10.1.0.1}
+  hub: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  lan: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}
+  sky: {technology: link, stations: {a: {}, b: {}}, rate: 4 Mbit/s, delay: 250 ms, loss: 0.3}
+routers:
+  meoc: {engine: linux, interfaces: {near: 10.1.0.1/24, far: 10.2.0.1/24}}
+wires: [[fr1, lan.x], [fr2, lan.y], [lan.z, meoc.near], [meoc.far, sky.a], [sky.b, hub]]
+management:
+  sat: {gateway: hub, members: [fr1, fr2], rate: 3.6 Mbit/s}
+"""
+#: Five leases of four periods of 4 s (middleware/README.md, "What it takes").
+FIVE_LEASES_S = 80.0
+
+
+@pytest.mark.lab
+@pytest.mark.long
+def test_leases_outlast_three_of_ten_messages_lost_each_way(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = f"lo{os.getpid()}"
+    monkeypatch.setenv("NETBOXIT_STATE", str(state))
+    (file := tmp_path / "lossy.yaml").write_text(LOSSY)
+    members = ("fr1", "fr2")
+
+    def told(member: str) -> list[dict[str, Any]]:
+        (journal,) = state.rglob(f"nodes/{member}/journal.jsonl")
+        lines = (json.loads(line) for line in journal.read_text().splitlines())
+        return [line for line in lines if line.get("event") in ("budget", "lease_lost", "left")]
+
+    def have_their_budgets() -> bool:
+        return all((own := told(member)) and own[-1].get("budget_bps") == 1_800_000 for member in members)
+
+    netboxit("up", file, "--name", lab)
+    try:
+        until(have_their_budgets, deadline_s=120.0)
+        before = {member: told(member) for member in members}
+        with Lab.open(lab).control("sky") as control:
+            frames = control.counters()["frames"]
+            time.sleep(FIVE_LEASES_S)
+            later = control.counters()["frames"]
+        lost = sum(later["lost"].values()) - sum(frames["lost"].values())
+        passed = later["delivered"] - frames["delivered"]
+        assert lost > 10 and lost / (lost + passed) == pytest.approx(0.3, abs=0.15)
+        assert {member: told(member) for member in members} == before
+    finally:
+        netboxit("down", lab)
 
 
 @pytest.mark.lab
