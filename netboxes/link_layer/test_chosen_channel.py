@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from netboxes.link_layer.testing.chosen_channel import LARGE_QUEUE, ChosenChannel, Steps
+from netboxes.link_layer.testing.chosen_connection import ChosenConnection
 from netboxes.link_layer.testing.promise import Facts
 from netboxes.link_layer.testing.promises import PROMISES
 
@@ -132,11 +133,8 @@ def take(channel: ChosenChannel, step: Step) -> None:
             channel.change(scheme)
 
 
-def _burst(channel: ChosenChannel, end: int, size: int, fates: list[str]) -> None:
-    """Packets, and a frame each that is passed, lost, kept on the air, or repeated."""
-    for _ in fates:
-        channel.send(end, size)
-    channel.advance(len(fates) * FACTS.time(FACTS.frame + 5))
+def _meet(channel: ChosenChannel | ChosenConnection, end: int, fates: list[str]) -> None:
+    """A frame each is passed, lost, kept on the air, or repeated."""
     number = 0
     for fate in fates:
         match fate:
@@ -149,6 +147,14 @@ def _burst(channel: ChosenChannel, end: int, size: int, fates: list[str]) -> Non
             case "r":
                 channel.pass_frame(end, number, stays=True)
                 number += 1
+
+
+def _burst(channel: ChosenChannel, end: int, size: int, fates: list[str]) -> None:
+    """Packets, and what becomes of a frame each."""
+    for _ in fates:
+        channel.send(end, size)
+    channel.advance(len(fates) * FACTS.time(FACTS.frame + 5))
+    _meet(channel, end, fates)
 
 
 @pytest.mark.parametrize("name", PROMISES)
@@ -167,6 +173,76 @@ def test_schemes_that_change_keep_their_promises(steps: Steps) -> None:
     @given(_any_scheme(), _changing())
     def keeps(scheme: Scheme, sequence: list[Step]) -> None:
         _all_is_kept(steps, scheme, sequence)
+
+    _take_all(steps, keeps)
+
+
+@st.composite
+def _snooped(draw: st.DrawFn) -> list[Step]:
+    """Segments of a connection that Snoop follows, acknowledgements of its own accord, and what becomes of its frames."""
+    first = st.sampled_from((0, 0, 0, 1, 2, 3, 7))
+    fate = st.one_of(
+        st.tuples(st.just("pass"), ENDS, first, st.integers(1, 6)),
+        st.tuples(st.just("lose"), ENDS, first, st.sampled_from((1, 1, 1, 2, 3, 12))),
+        st.tuples(st.just("repeat"), ENDS, first, st.just(1)),
+    )
+    sizes = st.integers(1, FACTS.frame - 40)
+    fates = st.lists(st.sampled_from("pppplk"), min_size=1, max_size=10)
+    burst = st.tuples(st.just("burst"), sizes, fates, fates)
+    step = st.one_of(
+        st.tuples(st.just("send"), sizes, st.integers(1, 6)),
+        *(burst, fate, burst, fate, burst),
+        st.tuples(st.just("advance"), st.one_of(TIMES, st.sampled_from((200_000_000, 3_000_000_000)))),
+        st.tuples(st.just("fade"), st.sampled_from((1, 2, 12))),
+        st.tuples(st.just("again"), st.integers(0, 9)),
+        st.tuples(st.just("answer"), st.sampled_from((0, 0, 0, 10))),
+        st.tuples(st.just("window"), st.sampled_from((1000, 1000, 2000))),
+    )
+    return draw(st.lists(st.lists(step, max_size=40), max_size=40).map(lambda lists: list(chain.from_iterable(lists))))
+
+
+def _take_of_connection(connection: ChosenConnection, step: Step) -> None:
+    match step:
+        case ("send", size, times):
+            for _ in range(times):
+                connection.send(size)
+        case ("burst", size, of_segments, of_acknowledgements):
+            for _ in of_segments:
+                connection.send(size)
+            for end, fates in ((0, of_segments), (1, of_acknowledgements)):
+                connection.advance(len(of_segments) * FACTS.time(FACTS.frame + 5))
+                _meet(connection, end, fates)
+        case ("fade", timers):
+            for _ in range(timers):
+                connection.advance(3_000_000_000)
+                connection.lose(0, 0)
+        case ("again", number):
+            connection.send_again(number)
+        case ("answer", payload):
+            connection.answer(payload)
+        case ("window", window):
+            connection.window = window
+        case ("pass", end, number, times):
+            for _ in range(times):
+                connection.pass_frame(end, number)
+        case ("repeat", end, number, _):
+            connection.pass_frame(end, number, stays=True)
+        case ("lose", end, number, times):
+            for _ in range(times):
+                connection.lose(end, number)
+        case ("advance", time):
+            connection.advance(time)
+
+
+def test_snoop_hides_losses_and_harms_no_connection(steps: Steps) -> None:
+    @SETTINGS
+    @given(st.sampled_from((1, 2, 5, 100)), st.sampled_from((0.1, 2.0)), st.sampled_from((0, (1 << 32) - 300)), _snooped())
+    def keeps(cache: int, timer_floor: float, first: int, sequence: list[Step]) -> None:
+        scheme = {"scheme": "snoop", "cache": cache, "connections": 2, "timer_floor": timer_floor, "queue": LARGE_QUEUE}
+        connection = ChosenConnection(steps, FACTS, scheme, first)
+        for step in sequence:
+            _take_of_connection(connection, step)
+        connection.settle()
 
     _take_all(steps, keeps)
 

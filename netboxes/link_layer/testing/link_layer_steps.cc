@@ -4,11 +4,13 @@
 ///
 ///     ["reset", {rate, delay, frame}, settings]   a new link, with the settings of multi_service_link.h
 ///     ["send", end, item, bytes]                  a packet for service 0; items are numbers from 1 that nothing else has
+///     ["packet", end, item, frame]                the same, of an Ethernet frame's bytes as hexadecimal digits
 ///     ["pass", end, frame]                        a frame of this end, which is on the air, arrives at the other one
 ///     ["repeat", end, frame]                      the same, and another copy of it stays on the air
 ///     ["lose", end, frame]                        it does not arrive
 ///     ["advance", time]                           frames that leave meanwhile stay on the air
 ///     ["run", time]                               all frames arrive, in order, after the link's delay
+///     ["await", time]                             the same, until the mobile hands something up
 ///     ["set", settings] ["change", settings]      live, at both ends: Set(), ChangeSchemes()
 ///
 /// An answer has the time `now`, what happened since the last one as `events`, and what both ends tell of their service as `services`; or
@@ -17,6 +19,7 @@
 ///     [at, "begins", end, frame, type, sequence, acknowledgement, block, item, bytes, is repeated, generation]
 ///     [at, "departs", end, frame] [at, "arrives", from, frame]
 ///     [at, "delivers", end, item] [at, "gives up", end, sequence] [at, "settled", item, reason]
+#include "headers.h"
 #include "test_link.h"
 
 #include <iostream>
@@ -81,6 +84,16 @@ class HeldLink
         (*this)[end].Send(0, m_pool.Take(item, bytes));
     }
 
+    void SendBytes(int end, std::uint64_t item, const std::string& digits)
+    {
+        auto& bytes = m_bytes[item];
+        for (std::size_t at = 0; at < digits.size(); at += 2)
+        {
+            bytes.push_back(static_cast<std::uint8_t>(std::stoul(digits.substr(at, 2), nullptr, 16)));
+        }
+        Send(end, item, static_cast<std::uint32_t>(bytes.size() - netboxit::ETHERNET_HEADER));
+    }
+
     void Pass(int from, std::uint64_t frame)
     {
         const auto arrived = TakeOff(from, frame);
@@ -107,15 +120,20 @@ class HeldLink
 
     void Run(std::int64_t time)
     {
-        m_isClean = true;
-        for (const int from : {0, 1})
-        {
-            for (const auto& [number, flight] : OnAir(from))
-            {
-                Fly(from, number, flight.departed);
-            }
-        }
+        BecomeClean();
         Advance(time);
+        m_isClean = false;
+        ++m_runs;
+    }
+
+    void Await(std::int64_t time)
+    {
+        BecomeClean();
+        m_hasHandedUp = false;
+        for (const auto end = m_events.Now() + time; m_events.Now() < end && !m_hasHandedUp;)
+        {
+            Advance(MILLISECOND);
+        }
         m_isClean = false;
         ++m_runs;
     }
@@ -159,6 +177,7 @@ class HeldLink
         void Deliver(ServiceId, const Packet& packet) override
         {
             link.m_record.Add("delivers", number, packet.Item());
+            link.m_hasHandedUp = link.m_hasHandedUp || number == 1;
         }
 
         void Opened() override
@@ -171,9 +190,10 @@ class HeldLink
             link[1 - number].PeerGaveUp(service, sequence);
         }
 
-        std::span<const std::uint8_t> BytesOf(const Packet&) const override
+        std::span<const std::uint8_t> BytesOf(const Packet& packet) const override
         {
-            return {};
+            const auto bytes = link.m_bytes.find(packet.Item());
+            return bytes == link.m_bytes.end() ? std::span<const std::uint8_t>() : bytes->second;
         }
 
         HeldLink& link;
@@ -190,6 +210,18 @@ class HeldLink
     std::map<std::uint64_t, Flight>& OnAir(int from)
     {
         return m_ends[from]->onAir;
+    }
+
+    void BecomeClean()
+    {
+        m_isClean = true;
+        for (const int from : {0, 1})
+        {
+            for (const auto& [number, flight] : OnAir(from))
+            {
+                Fly(from, number, flight.departed);
+            }
+        }
     }
 
     void Begin(int end, const AirFrame& frame)
@@ -254,9 +286,11 @@ class HeldLink
     Record m_record{m_events};
     PacketPool m_pool;
     std::array<std::unique_ptr<End>, 2> m_ends;
+    std::map<std::uint64_t, std::vector<std::uint8_t>> m_bytes; ///< of items
     std::uint64_t m_frames{0};
     unsigned m_runs{0};
     bool m_isClean{false};
+    bool m_hasHandedUp{false}; ///< the mobile
 };
 
 /// Does one step; `link` is there from the first reset on.
@@ -287,6 +321,10 @@ Json Do(const Json& step, std::unique_ptr<HeldLink>& link)
     {
         link->Send(step.at(1), step.at(2), step.at(3));
     }
+    else if (what == "packet")
+    {
+        link->SendBytes(step.at(1), step.at(2), step.at(3));
+    }
     else if (what == "pass")
     {
         link->Pass(step.at(1), step.at(2));
@@ -302,6 +340,10 @@ Json Do(const Json& step, std::unique_ptr<HeldLink>& link)
     else if (what == "advance")
     {
         link->Advance(step.at(1));
+    }
+    else if (what == "await")
+    {
+        link->Await(step.at(1));
     }
     else if (what == "run")
     {
