@@ -7,6 +7,7 @@ person hears of a handover or of a route that changes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -57,7 +58,7 @@ def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_
         "count": len(pauses),
         "total_ms": sum(durations),
         "longest_ms": max(durations, default=0.0),
-        "list": [_described(pause, sent, paths, began_ns) for pause in pauses[:_MOST_TOLD]],
+        "list": _described(pauses[:_MOST_TOLD], sent, paths, began_ns),
     }
 
 
@@ -113,37 +114,62 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     return np.where((before > least_ns) & ~held, before, 0.0)
 
 
-def _described(pause: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
-    before = _side(sent[: pause.first].tail(_MOST_BESIDE), paths, end=True)
-    after = _side(sent[pause.last :].head(_MOST_BESIDE), paths, end=False) if pause.ended else None
-    return {
-        "begin_s": (pause.begin_ns - began_ns) / 1e9,
-        "duration_ms": pause.duration_ms,
-        "lost": pause.lost,
-        "ended": pause.ended,
-        "way_changed": bool(before and after and before["via"] != after["via"]),
-        "delay_changed": bool(before and after and _apart_ms(before, after) > _SAME_DELAY_MS),
-        "before": before,
-        "after": after,
-    }
+def _described(pauses: Sequence[_Pause], sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> list[Outage]:
+    frames = _Frames(
+        sent["sent_ns"].to_numpy(),
+        sent["received_ns"].is_not_null().to_numpy(),
+        sent["received_ns"].fill_null(0).to_numpy(),
+        sent["path"].fill_null(-1).to_numpy(),
+    )
+    told: list[Outage] = []
+    for pause in pauses:
+        before = frames.side(slice(max(0, pause.first - _MOST_BESIDE), pause.first), paths, end=True)
+        after = frames.side(slice(pause.last, pause.last + _MOST_BESIDE), paths, end=False) if pause.ended else None
+        told.append(
+            {
+                "begin_s": (pause.begin_ns - began_ns) / 1e9,
+                "duration_ms": pause.duration_ms,
+                "lost": pause.lost,
+                "ended": pause.ended,
+                "way_changed": bool(before and after and before["via"] != after["via"]),
+                "delay_changed": bool(before and after and _apart_ms(before, after) > _SAME_DELAY_MS),
+                "before": before,
+                "after": after,
+            }
+        )
+    return told
 
 
-def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> Side | None:
-    """Delay of the frames on one side of an outage, and the path that most of them took; None where none arrived."""
-    arrived = frames.filter(pl.col("received_ns").is_not_null())
-    if arrived.is_empty():
-        return None
-    edge = arrived["sent_ns"][-1 if end else 0]
-    near = arrived.filter((pl.col("sent_ns") - edge).abs() <= _BESIDE_NS)
-    delays: Values = (near["received_ns"] - near["sent_ns"]).to_numpy() / 1e6
-    low, middle, high = np.percentile(delays, [10, 50, 90], method="inverted_cdf")
-    by_path = near.group_by("path", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
-    return {
-        "delay_ms": float(middle),
-        "delay_p10_ms": float(low),
-        "delay_p90_ms": float(high),
-        "via": list(paths[by_path["path"][0]].netboxes),
-    }
+@dataclass(frozen=True)
+class _Frames:
+    """Columns of a flow's frames, in the order in which they were sent.
+
+    There may be a hundred outages, and queries of tables take longer than all of this.
+    """
+
+    sent_ns: NDArray[np.int64]
+    arrived: NDArray[np.bool_]
+    #: Of those that arrived.
+    received_ns: NDArray[np.int64]
+    path: NDArray[np.int64]
+
+    def side(self, beside: slice, paths: Sequence[FlowPath], end: bool) -> Side | None:
+        """Delay of the frames on one side of an outage, and the path that most of them took; None where none arrived."""
+        arrived = self.arrived[beside]
+        sent_ns = self.sent_ns[beside][arrived]
+        if not sent_ns.size:
+            return None
+        near = np.abs(sent_ns - sent_ns[-1 if end else 0]) <= _BESIDE_NS
+        delays: Values = (self.received_ns[beside][arrived] - sent_ns)[near] / 1e6
+        low, middle, high = np.percentile(delays, [10, 50, 90], method="inverted_cdf")
+        # Of several that as many took, the one that was taken first.
+        taken = Counter(self.path[beside][arrived][near].tolist())
+        return {
+            "delay_ms": float(middle),
+            "delay_p10_ms": float(low),
+            "delay_p90_ms": float(high),
+            "via": list(paths[taken.most_common(1)[0][0]].netboxes),
+        }
 
 
 def _apart_ms(before: Side, after: Side) -> float:
