@@ -171,10 +171,14 @@ class _Router:
         try:
             if self._handlers is None:
                 self._handlers = self._connected.enter_context(routers.Handlers(self._socket, _TIMEOUT_S))
-            devices = self._handlers.counters()["devices"]
+            lost = self._lost(self._handlers)
+            try:
+                devices = self._handlers.counters()["devices"]
+            except routers.HandlerRefused:  # by a router of an earlier version
+                return lost, {}
             own = {name: device["stages"] for name, device in devices.items() if "stages" in device}
             policed = {"policed": sum(device["policed"] for device in devices.values())} if own else {}
-            return self._lost(self._handlers) | policed, own
+            return lost | policed, own
         except (routers.RouterUnreachable, routers.HandlerRefused, OSError, ValueError):
             self.close()
             return {}, {}
