@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +16,8 @@ import pytest
 from contracts.campaign import INDEX_FILE, campaign_folder
 from contracts.installation import CHECKOUT
 from contracts.run_folder import FLOWS_TABLE, FRAMES_TABLE, REPORT_FILE
+from system import processes
+from tests.descendants import descendants
 from tests.waiting import until
 
 FILE: Final = f"""
@@ -61,13 +62,6 @@ def over(folder: Path) -> int:
     return len((folder / INDEX_FILE).read_text().splitlines()) if (folder / INDEX_FILE).exists() else 0
 
 
-def children(process: int) -> Iterator[int]:
-    for task in Path(f"/proc/{process}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            yield child
-            yield from children(child)
-
-
 def same(one: Path, other: Path) -> None:
     assert rows(one) == rows(other)
     for row in rows(one):
@@ -81,7 +75,7 @@ def test_killed_twice_it_has_the_same_runs_to_the_bit(file: Path, alone: Path) -
     for least in (1, 3):
         process = subprocess.Popen(command(file, file.parent / "often"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: over(folder) >= least or process.poll() is not None, deadline_s=_DEADLINE_S)  # noqa: B023  # called at once
-        workers = list(children(process.pid))
+        workers = list(descendants(process.pid))
         process.kill()
         process.wait()
         # The kernel ends its processes with it, and what they started.
@@ -97,8 +91,8 @@ def test_a_worker_that_is_killed_loses_nothing(file: Path, alone: Path) -> None:
     folder = campaign_folder(file.parent / "worker", "killed")
     process = subprocess.Popen(command(file, file.parent / "worker"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until(lambda: over(folder) >= 1, deadline_s=_DEADLINE_S)
-    for worker in list(children(process.pid)):
-        if b"spawn_main" in Path(f"/proc/{worker}/cmdline").read_bytes():
+    for worker in list(descendants(process.pid)):
+        if b"spawn_main" in processes.command_line(worker):
             os.kill(worker, signal.SIGKILL)
             break
     assert process.wait() == 0
@@ -126,7 +120,7 @@ def test_ctrl_c_ends_it_and_leaves_no_process(file: Path) -> None:
         command(file, file.parent / "ended"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     until(lambda: over(folder) >= 1, deadline_s=_DEADLINE_S)
-    workers = list(children(process.pid))
+    workers = list(descendants(process.pid))
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 1

@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
 from contracts.installation import CHECKOUT, ENVIRONMENT
+from system import processes
+from tests.descendants import descendants
 from tests.waiting import until
 
 #: The least that Dask takes, so that a test need not wait until a machine that was cut off is noticed: by the kernel's account of
@@ -89,11 +91,4 @@ def worker(
 
 def computing(process: int) -> list[int]:
     """Processes below that one which compute a network."""
-    below: list[int] = []
-    with suppress(FileNotFoundError, ProcessLookupError):  # one that is ending
-        for task in Path(f"/proc/{process}/task").iterdir():
-            for child in map(int, (task / "children").read_text().split()):
-                below += computing(child)
-                if b"virtual-network" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    below.append(child)
-    return below
+    return [one for one in descendants(process) if b"virtual-network" in processes.command_line(one)]
