@@ -243,7 +243,9 @@ Body Member::BodyOf(const Request& request) const
 
 Time Member::LongestTimeout() const
 {
-    return HasLease() ? std::min(InNanoseconds(m_terms.refresh) / TRIES, LONGEST_TIMEOUT) : LONGEST_TIMEOUT;
+    // A challenge is answered to the last try alone: a join waits for it.
+    const bool joins = m_request->kind == Kind::Join;
+    return HasLease() && !joins ? std::min(InNanoseconds(m_terms.refresh) / TRIES, LONGEST_TIMEOUT) : LONGEST_TIMEOUT;
 }
 
 void Member::Transmit(Time now)
@@ -251,7 +253,7 @@ void Member::Transmit(Time now)
     auto& request = *m_request;
     ++m_sequence;
     const auto timeout = m_retransmission.Timeout(request.tries, LongestTimeout());
-    request.sent = now;
+    request.sent = request.times[m_sequence % request.times.size()] = now;
     request.again = now + Part(timeout, LEAST_TIMEOUT + TIMEOUT_JITTER * Chance());
     const Header header{.domain = m_settings.domain,
                         .sequence = m_sequence,
@@ -367,6 +369,13 @@ bool Member::IsAnswer(const Header& header) const
     return m_request && header.sequence >= m_request->first && header.sequence <= m_sequence;
 }
 
+/// When the transmission was sent that is answered; nothing of one that was long before the last.
+std::optional<Time> Member::SentAt(std::uint32_t sequence) const
+{
+    const auto& times = m_request->times;
+    return m_sequence - sequence < times.size() ? std::optional(times[sequence % times.size()]) : std::nullopt;
+}
+
 template <typename Other>
 void Member::Take(const Header&, const Other&, Time)
 {
@@ -375,9 +384,9 @@ void Member::Take(const Header&, const Other&, Time)
 
 void Member::Hear(const Header& header, Time now)
 {
-    if (header.sequence == m_sequence)
+    if (const auto sent = SentAt(header.sequence))
     {
-        m_retransmission.Sample(now - m_request->sent);
+        m_retransmission.Sample(now - *sent);
     }
     m_unanswered = 0;
     if (!m_isReachable)
@@ -422,6 +431,7 @@ void Member::Take(const Header& header, const Grant& grant, Time now)
         return;
     }
     ++m_grants;
+    const auto sent = SentAt(header.sequence);
     Hear(header, now);
     const bool isOvertaken = isOurs && grant.terms.epoch < m_terms.epoch && request.epoch <= grant.terms.epoch;
     if (isOurs && request.epoch > grant.terms.epoch)
@@ -452,7 +462,7 @@ void Member::Take(const Header& header, const Grant& grant, Time now)
         m_judged = {request.access, m_terms.epoch};
     }
     // From the request on, so that it ends here before it ends there (as RFC 2131, section 4.4.1).
-    const auto asked = header.sequence == m_sequence ? request.sent : request.asked;
+    const auto asked = sent.value_or(request.asked);
     m_lease = asked + InNanoseconds(grant.terms.lease);
     m_refresh = now + Part(InNanoseconds(grant.terms.refresh), LEAST_REFRESH + REFRESH_JITTER * Chance());
     m_probe = NEVER;

@@ -130,6 +130,9 @@ class Member
         bool isProbe{};           ///< asked because another instance announced something
         bool isRefused{};         ///< and waits as long as the allocator said
         Time sent{};              ///< time of the last transmission
+        /// Times of the latest transmissions, by sequence number modulo their number: one whose answer takes longer than until the next
+        /// one is answered, too.
+        std::array<Time, 32> times{};
         Time again{};             ///< when it is sent again
         unsigned tries{1};        ///< transmissions, without those that answered challenges
         unsigned challenges{};    ///< that were answered at once
@@ -167,6 +170,7 @@ class Member
     void Transmit(Time now);
     Body BodyOf(const Request& request) const;
     Time LongestTimeout() const;
+    std::optional<Time> SentAt(std::uint32_t sequence) const;
     void TryAgain(Time now);
     /// The allocator answered.
     void Hear(const Header& header, Time now);

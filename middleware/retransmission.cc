@@ -42,7 +42,7 @@ Time Retransmission::Timeout(unsigned tries, Time longest) const
     {
         timeout *= 2;
     }
-    return std::clamp(std::min(timeout, longest), first, MOST);
+    return std::min({timeout, tries == 1 ? 2 * longest : longest, MOST});
 }
 
 } // namespace netboxit::middleware

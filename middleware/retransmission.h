@@ -14,7 +14,8 @@ class Retransmission
   public:
     void Sample(Time roundTrip);
 
-    /// After the try number `tries`, from 1. At most `longest`, unless a round trip takes longer.
+    /// After the try number `tries`, from 1. At most `longest`, after the first one twice that, also where a round trip takes longer: there
+    /// are too few round trips of a satellite, whose time varies, in a lease of 16 s.
     Time Timeout(unsigned tries, Time longest) const;
 
     /// Smoothed; 0 before the first sample.

@@ -87,6 +87,24 @@ TEST(InANetwork, ConvergesWithLossDuplicationAndReordering)
     std::printf("  30 members, 30 %% loss: converged after %.1f s at most in 20 seeds\n", worst);
 }
 
+TEST(InANetwork, NoLeaseIsLostOverASatelliteThatLosesThreeOfTenEachWay)
+{
+    for (unsigned seed = 1; seed <= 20; ++seed)
+    {
+        Network network(SettingsFor(4 * MBIT), {.delay = 270 * MILLISECOND, .jitter = 1000 * MILLISECOND, .loss = 0.3}, seed);
+        network.StartAllocator();
+        network.Add(2);
+        network.JoinAll();
+        network.RunUntil(network.now + 120 * SECOND, [&network] { return network.IsConverged(); });
+        ASSERT_TRUE(network.IsConverged());
+        network.RunUntil(network.now + 600 * SECOND);
+        for (const auto& member : network.members)
+        {
+            ASSERT_EQ(member->Read()["leases_lost"], 0) << "seed " << seed;
+        }
+    }
+}
+
 TEST(InANetwork, ALeaveGivesTheRateToTheOthers)
 {
     Network network(SettingsFor(9 * MBIT));
