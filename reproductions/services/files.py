@@ -30,13 +30,14 @@ _LEAST_ERRORS = (
     "an independent simulation of the source's links and TCP, with its whole files, has more than the source at the least "
     "errors as well: 28 % over one link, 198 % over two. Why we do not know"
 )
-_FEW_RUNS = "two runs do not tell: the interval contains the source's"
+_WITHIN = "the interval contains the source's"
+_MORE_AIR = "at the most errors 4 % more of what Snoop sends is not the file. Why the source's is not, is not understood yet"
 _LEAST_GAIN = "an independent simulation with whole files has 6 %. Why we do not know"
 _SNOOP = (
     "in an independent simulation Snoop is the best up to level 2 as well: 7.9 kbit/s at level 3 against 8.5 by SR/M2. Why we "
     "do not know"
 )
-_LEVEL_3 = "at level 3 both are as fast within what two runs tell: 3.5 and 3.7 kbit/s, intervals overlap"
+_LEVEL_3 = "at level 3 both are as fast within what six runs tell: 3.5 and 3.7 kbit/s, intervals overlap"
 _MANY_FADES = "fades of two links leave Default from 0.3 to 23 kbit/s of 64 in six runs, so that its mean is known to half of it"
 
 
@@ -94,7 +95,7 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
 def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
     one, two = (_plot(cells[topology], figure, "cellular", topology) for topology, figure in (("LAN1", "F4.2"), ("WAN2", "F4.3")))
     yield one.gain("rlp", 1, 0.12, _LEAST_GAIN)
-    yield one.gain("rlp", 4, 3.05, _FEW_RUNS)
+    yield one.gain("rlp", 4, 3.05)
     for level in LEVELS[:-1]:
         yield one.best(level, "snoop", _SNOOP if level == 3 else "")
     yield one.order(4, "sr-m2", "snoop")
@@ -108,7 +109,7 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
         yield repeating.order(level, "sr-m2", "sr-m1", "sr")
     for scheme, most in (("sr-m2", 30.0), ("rlp", 23.0)):
         yield two.gain(scheme, 1, 1.4)
-        yield two.gain(scheme, 4, most)
+        yield two.gain(scheme, 4, most, _WITHIN if scheme == "rlp" else "")
     for level in LEVELS:
         half = cells["LAN1"].derived(FILE.measures, lambda kbps: kbps / 2, **one.at("none", level))
         ours = [("half of LAN1", half), ("WAN2", two.value("none", level))]
@@ -117,7 +118,7 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
         yield from (two.order(level, scheme, "snoop") for scheme in ("sr-m2", "rlp"))
     goodput = _plot(cells["LAN1"], "F4.4", "cellular", "LAN1", LINK_GOODPUT)
     for level in LEVELS:
-        yield goodput.same("snoop", "rlp", level, 0.02, "about equal", _FEW_RUNS if level == 4 else "")
+        yield goodput.same("snoop", "rlp", level, 0.02, "about equal", _MORE_AIR if level == 4 else "")
         yield goodput.order(level, "sr-m2", "go-back-n")
     yield goodput.same("sr-m2", "rlp", 1, 0.05, "close")
     yield goodput.order(4, "rlp", "sr-m2")

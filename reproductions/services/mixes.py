@@ -26,7 +26,8 @@ _SAME, _CLOSE = 0.1, 0.25
 _CHANCE: dict[ProfileName, float] = {"cellular": 0.1, "pcs": 0.25, "wlan": 0.1}
 _LAST = LEVELS[-1]
 #: Each reason with the figures that it explains.
-_FEW_RUNS = "two runs do not tell: their intervals overlap"
+_ALIKE = "they are the same within what the runs tell: their intervals overlap"
+_REACHES = "the interval reaches into the tolerance"
 _PAGES_LOSE = (
     "pages gain less than in the source, or lose: at level 1 over one cellular link they have three quarters of Default's "
     "throughput with either scheme, and with SR/M2 also where connections persist and have no handshake each (one run). An "
@@ -34,27 +35,27 @@ _PAGES_LOSE = (
     "understood yet"
 )
 _WHY_OF_ONE: dict[str, tuple[str, ...]] = {
-    _FEW_RUNS: (
+    _ALIKE: (
+        "F7.1, Cellular/LAN1: level 1, Default above SR/M2",
+        "F7.1, Cellular/LAN1: level 1, Default above RLP",
         "F7.1, Cellular/LAN1: level 3, Snoop most",
-        "F7.3, PCS/LAN1: gain by SR/M2, level 1",
         "F7.5, WLAN/LAN1: level 1, Snoop above SR/M2 above RLP",
         "F7.5, WLAN/LAN1: level 2, Snoop above SR/M2 above RLP",
         "F7.5, WLAN/LAN1: level 3, Snoop above SR/M2 above RLP",
-        "F7.5, WLAN/LAN1: level 4, Snoop above SR/M2 above RLP",
         "F7.13, Cellular/LAN1: level 1, Snoop above SR/M2 above RLP",
-        "F7.13, Cellular/LAN1: level 3, Snoop above SR/M2 above RLP",
         "F7.15, PCS/LAN1: level 1, SR/M2 above RLP above RLP/OOS alone",
         "F7.15, PCS/LAN1: level 1, SR/M2 above Snoop above RLP/OOS alone",
         "F7.15, PCS/LAN1: level 2, SR/M2 above RLP above RLP/OOS alone",
-        "F7.15, PCS/LAN1: level 2, SR/M2 above Snoop above RLP/OOS alone",
         "F7.15, PCS/LAN1: level 3, SR/M2 above RLP above RLP/OOS alone",
-        "F7.15, PCS/LAN1: level 3, SR/M2 above Snoop above RLP/OOS alone",
-        "F7.15, PCS/LAN1: level 4, SR/M2 above RLP above RLP/OOS alone",
         "F7.17, WLAN/LAN1: with the level of errors, RLP/OOS alone",
         "F7.17, WLAN/LAN1: level 1, SR/M2 above Snoop above RLP",
         "F7.17, WLAN/LAN1: level 2, SR/M2 above Snoop above RLP",
         "F7.17, WLAN/LAN1: level 3, SR/M2 above Snoop above RLP",
         "F7.17, WLAN/LAN1: level 4, SR/M2 above Snoop above RLP",
+    ),
+    _REACHES: ("F7.3, PCS/LAN1: gain by SR/M2, level 1",),
+    "at the most errors Snoop is slower than both. Why the source's is not, is not understood yet": (
+        "F7.5, WLAN/LAN1: level 4, Snoop above SR/M2 above RLP",
     ),
     "at the most errors Snoop is not best, as with a file alone, where the source says so (F4.2)": (
         "F7.1, Cellular/LAN1: level 4, Snoop most",
@@ -86,21 +87,28 @@ _WHY_OF_ONE: dict[str, tuple[str, ...]] = {
     ),
 }
 _WHY_OF_TWO: dict[str, tuple[str, ...]] = {
-    _FEW_RUNS: (
-        "F7.2, Cellular/WAN2: gain by SR/M2, level 4",
-        "F7.2, Cellular/WAN2: level 1, SR/M2 above RLP above Snoop above Default",
+    _ALIKE: (
         "F7.2, Cellular/WAN2: level 2, SR/M2 above RLP above Snoop above Default",
-        "F7.2, Cellular/WAN2: level 4, SR/M2 above RLP above Snoop above Default",
-        "F7.4, PCS/WAN2: gain by SR/M2, level 4",
         "F7.4, PCS/WAN2: level 3, SR/M2 above RLP above Snoop above Default",
-        "F7.6, WLAN/WAN2: gain by SR/M2, level 1",
-        "F7.6, WLAN/WAN2: gain by SR/M2, level 4",
-        "F7.14, Cellular/WAN2: Snoop against RLP/OOS alone, level 3",
-        "F7.16, PCS/WAN2: level 1, SR/M2 above RLP above RLP/OOS alone",
+        "F7.4, PCS/WAN2: level 4, SR/M2 above RLP above Snoop above Default",
+        "F7.10, PCS/WAN2: level 3, SR/M2 above RLP",
+        "F7.10, PCS/WAN2: level 4, SR/M2 above RLP",
         "F7.16, PCS/WAN2: level 2, SR/M2 above RLP above RLP/OOS alone",
         "F7.16, PCS/WAN2: level 3, SR/M2 above RLP above RLP/OOS alone",
-        "F7.16, PCS/WAN2: level 4, SR/M2 above RLP above RLP/OOS alone",
+    ),
+    _REACHES: (
+        "F7.4, PCS/WAN2: gain by SR/M2, level 4",
+        "F7.6, WLAN/WAN2: gain by SR/M2, level 1",
+        "F7.14, Cellular/WAN2: Snoop against RLP/OOS alone, level 2",
+        "F7.14, Cellular/WAN2: Snoop against RLP/OOS alone, level 3",
         "F7.16, PCS/WAN2: Snoop against RLP/OOS alone, level 3",
+    ),
+    "Default carries next to nothing, 0.2 kbit/s, so that a little more of it makes the gain much smaller. Why it carries more "
+    "than the source's is not understood yet": ("F7.2, Cellular/WAN2: gain by SR/M2, level 4",),
+    "at the least errors RLP is 5 % faster than SR/M2, and speech waits 8 % longer beside it. Why the source has it otherwise is "
+    "not understood yet": (
+        "F7.2, Cellular/WAN2: level 1, SR/M2 above RLP above Snoop above Default",
+        "F7.16, PCS/WAN2: level 1, SR/M2 above RLP above RLP/OOS alone",
     ),
     _PAGES_LOSE: (
         "F7.8, Cellular/WAN2: gain by SR/M2, level 1",
