@@ -15,14 +15,15 @@ namespace netboxit::click
 namespace
 {
 
-/// What the first line of a journal says; nothing where there is none.
-std::optional<std::chrono::nanoseconds> BeganBefore(int file)
+/// What the first line of a journal says; nothing where there is none, or where it is later than `now`: anybody in the node may have written it.
+std::optional<std::chrono::nanoseconds> BeganBefore(int file, std::chrono::nanoseconds now)
 {
     std::array<char, 256> start{};
     const auto size = ::pread(file, start.data(), start.size(), 0);
     const std::string_view text(start.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
     const auto line = nlohmann::json::parse(text.substr(0, text.find('\n')), nullptr, false);
-    if (!line.is_object() || !line.contains("began_ns") || !line["began_ns"].is_number_integer())
+    if (!line.is_object() || !line.contains("began_ns") || !line["began_ns"].is_number_unsigned() ||
+        line["began_ns"].get<std::uint64_t>() > static_cast<std::uint64_t>(now.count()))
     {
         return std::nullopt;
     }
@@ -37,7 +38,7 @@ EventJournal::EventJournal(const std::string& path, std::chrono::nanoseconds now
     if (!path.empty())
     {
         m_file.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644), "cannot write the journal to " + path);
-        if (const auto before = BeganBefore(m_file->Get()))
+        if (const auto before = BeganBefore(m_file->Get(), now))
         {
             m_began = *before;
         }
@@ -64,9 +65,11 @@ void EventJournal::Write(const nlohmann::json& line)
     {
         return;
     }
-    const auto text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    const auto text = (m_isCut ? "\n" : "") + line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
     const auto written = ::write(m_file->Get(), text.data(), text.size());
-    if (written != static_cast<ssize_t>(text.size()) && !m_isRefused)
+    const bool isWhole = written == static_cast<ssize_t>(text.size());
+    m_isCut = !isWhole && (written > 0 || m_isCut);
+    if (!isWhole && !m_isRefused)
     {
         m_isRefused = true;
         std::fprintf(stderr,

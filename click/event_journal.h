@@ -30,6 +30,7 @@ class EventJournal
     std::optional<Descriptor> m_file;
     std::chrono::nanoseconds m_began;
     bool m_isRefused{false};
+    bool m_isCut{false}; ///< the disk took a part of the last line
 };
 
 } // namespace netboxit::click

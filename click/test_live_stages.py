@@ -226,3 +226,16 @@ def test_a_full_disk_costs_events_and_no_packet(wires: list[Path], tmp_path: Pat
         assert gate.passed(frames(10)) == frames(2)
         gate.handlers.set_stages("ian", [])
         assert gate.passed(frames(10)) == frames(10)
+
+
+@pytest.mark.parametrize("first", ['{"began_ns": 18446744073709551615}', '{"began_ns": -1}', "[[[", '{"began_ns": "1"}'])
+def test_a_journal_that_somebody_wrote_is_believed_in_nothing_that_cannot_be(
+    first: str, wires: list[Path], tmp_path: Path
+) -> None:
+    (journal := tmp_path / "journal.jsonl").write_text(first + "\n")
+    with running(wires, tmp_path) as gate:
+        gate.handlers.set_stages("ian", [SLOW])
+        assert gate.passed(frames(10)) == frames(2)
+    _, began, event = journal.read_text().splitlines()
+    assert json.loads(began)["began_ns"] == pytest.approx(time.time_ns(), abs=60e9)
+    assert 0 <= json.loads(event)["at_s"] < 60

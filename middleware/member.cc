@@ -253,7 +253,7 @@ void Member::Transmit(Time now)
     auto& request = *m_request;
     ++m_sequence;
     const auto timeout = m_retransmission.Timeout(request.tries, LongestTimeout());
-    request.sent = request.times[m_sequence % request.times.size()] = now;
+    request.times[m_sequence % request.times.size()] = now;
     request.again = now + Part(timeout, LEAST_TIMEOUT + TIMEOUT_JITTER * Chance());
     const Header header{.domain = m_settings.domain,
                         .sequence = m_sequence,
@@ -560,7 +560,7 @@ void Member::TakeOtherInstance(const Terms& terms, Time now)
         {
             return;
         }
-        m_request->again = std::min(m_request->again, std::max(chosen, m_request->sent + SOONEST_JOIN));
+        m_request->again = std::min(m_request->again, std::max(chosen, *SentAt(m_sequence) + SOONEST_JOIN));
         return;
     }
     ++m_otherAllocators;

@@ -129,7 +129,6 @@ class Member
         Rate access;              ///< what it reports
         bool isProbe{};           ///< asked because another instance announced something
         bool isRefused{};         ///< and waits as long as the allocator said
-        Time sent{};              ///< time of the last transmission
         /// Times of the latest transmissions, by sequence number modulo their number: one whose answer takes longer than until the next
         /// one is answered, too.
         std::array<Time, 32> times{};

@@ -265,7 +265,7 @@ def end(home: Path, names: Sequence[str]) -> None:
         if time.monotonic() > deadline:
             raise ContainerFailed(
                 f"{home}: what is left of its containers has not ended {cores.ENDED_WITHIN_S:g} s after it was killed: "
-                f"{processes.standing(left)}; `netboxit down` goes on when it has"
+                f"{processes.states_of(left)}; `netboxit down` goes on when it has"
             )
         time.sleep(pause)
         pause = min(1.2 * pause, _LONGEST_PAUSE_S)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from contracts.errors import NetBoxITError
 from system import foreign_text, kernel, marks
-from system.processes import standing
+from system.processes import states_of
 
 #: The period of real-time budgets; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
@@ -184,7 +184,7 @@ def end_all(group: str, deadline_s: float = ENDED_WITHIN_S) -> None:
     deadline = time.monotonic() + deadline_s
     while left := kill_all(group):
         if time.monotonic() > deadline:
-            raise GroupFailed(f"control group {group}: does not end although it was killed: {standing(left)}")
+            raise GroupFailed(f"control group {group}: does not end although it was killed: {states_of(left)}")
         time.sleep(0.002)
 
 

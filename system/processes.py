@@ -213,7 +213,7 @@ def _file(pid: int, name: str, most_bytes: int = -1) -> bytes:
         return b""
 
 
-def standing(pids: Iterable[int]) -> str:
+def states_of(pids: Iterable[int]) -> str:
     """What keeps processes that should have ended, in words: the name and state of each, and where in the kernel it waits.
 
     proc(5), /proc/pid/stat and /proc/pid/wchan. Only root may know the latter.

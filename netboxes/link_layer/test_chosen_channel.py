@@ -100,7 +100,11 @@ def _sequences(size: st.SearchStrategy[int], changes: st.SearchStrategy[Step]) -
     times = st.one_of(st.tuples(st.just("advance"), TIMES), st.tuples(st.just("run"), TIMES))
     windows = st.tuples(st.just("window"), st.integers(0, 15))
     step = st.one_of(sends, fates, bursts, fates, bursts, times, fates, sends, times, changes, windows)
-    # Lists of a few lists: long ones come often, and each step can be left out where they are made shorter.
+    return _many(step)
+
+
+def _many(step: st.SearchStrategy[Step]) -> st.SearchStrategy[list[Step]]:
+    """Lists of a few lists: long ones come often, and each step can be left out where they are made shorter."""
     return st.lists(st.lists(step, max_size=40), max_size=40).map(lambda lists: list(chain.from_iterable(lists)))
 
 
@@ -111,16 +115,6 @@ def take(channel: ChosenChannel, step: Step) -> None:
                 channel.send(end, size)
         case ("burst", end, size, fates):
             _burst(channel, end, size, fates)
-        case ("pass", end, number, times):
-            for _ in range(times):
-                channel.pass_frame(end, number)
-        case ("lose", end, number, times):
-            for _ in range(times):
-                channel.lose(end, number)
-        case ("repeat", end, number, _):
-            channel.pass_frame(end, number, stays=True)
-        case ("advance", time):
-            channel.advance(time)
         case ("run", time):
             channel.run(time)
         case ("set", scheme):
@@ -131,6 +125,23 @@ def take(channel: ChosenChannel, step: Step) -> None:
                 channel.set({**scheme, "window": 1 + frames % 2 ** (scheme["sequence_bits"] - 1)})
         case ("change", scheme):
             channel.change(scheme)
+        case _:
+            _take_fate(channel, step)
+
+
+def _take_fate(channel: ChosenChannel | ChosenConnection, step: Step) -> None:
+    """What becomes of frames, and time that passes."""
+    match step:
+        case ("pass", end, number, times):
+            for _ in range(times):
+                channel.pass_frame(end, number)
+        case ("lose", end, number, times):
+            for _ in range(times):
+                channel.lose(end, number)
+        case ("repeat", end, number, _):
+            channel.pass_frame(end, number, stays=True)
+        case ("advance", time):
+            channel.advance(time)
 
 
 def _meet(channel: ChosenChannel | ChosenConnection, end: int, fates: list[str]) -> None:
@@ -177,8 +188,7 @@ def test_schemes_that_change_keep_their_promises(steps: Steps) -> None:
     _take_all(steps, keeps)
 
 
-@st.composite
-def _snooped(draw: st.DrawFn) -> list[Step]:
+def _snooped() -> st.SearchStrategy[list[Step]]:
     """Segments of a connection that Snoop follows, acknowledgements of its own accord, and what becomes of its frames."""
     first = st.sampled_from((0, 0, 0, 1, 2, 3, 7))
     fate = st.one_of(
@@ -198,7 +208,7 @@ def _snooped(draw: st.DrawFn) -> list[Step]:
         st.tuples(st.just("answer"), st.sampled_from((0, 0, 0, 10))),
         st.tuples(st.just("window"), st.sampled_from((1000, 1000, 2000))),
     )
-    return draw(st.lists(st.lists(step, max_size=40), max_size=40).map(lambda lists: list(chain.from_iterable(lists))))
+    return _many(step)
 
 
 def _take_of_connection(connection: ChosenConnection, step: Step) -> None:
@@ -222,16 +232,8 @@ def _take_of_connection(connection: ChosenConnection, step: Step) -> None:
             connection.answer(payload)
         case ("window", window):
             connection.window = window
-        case ("pass", end, number, times):
-            for _ in range(times):
-                connection.pass_frame(end, number)
-        case ("repeat", end, number, _):
-            connection.pass_frame(end, number, stays=True)
-        case ("lose", end, number, times):
-            for _ in range(times):
-                connection.lose(end, number)
-        case ("advance", time):
-            connection.advance(time)
+        case _:
+            _take_fate(connection, step)
 
 
 def test_snoop_hides_losses_and_harms_no_connection(steps: Steps) -> None:

@@ -187,8 +187,8 @@ _TWENTY = (
 )
 _FASTER = "without C2ML it ends after 70 s in place of 100 s, so that its window grows faster; why is not understood yet"
 _FULL = (
-    "without C2ML the transfers keep the line full until the last of them ends, 1 to 2 % after the line could have carried all; "
-    "with it windows of whole segments leave 2 % of it unused. Why the source's transfers end later is not known"
+    "without C2ML the transfers keep the line full until the last of them ends, at most 2 % after the line could have carried "
+    "all; with it windows of whole segments leave 2 % of it unused. Why the source's transfers end later is not known"
 )
 #: Without C2ML.
 _FILL_THE_LINE: Final = frozenset({("cubic", 16), ("newreno", 16), ("bic", 8), ("bic", 16), ("hybla", 2), ("highspeed", 16)})

@@ -31,7 +31,10 @@ _LEAST_ERRORS = (
     "errors as well: 28 % over one link, 198 % over two. Why we do not know"
 )
 _WITHIN = "the interval contains the source's"
-_MORE_AIR = "at the most errors 4 % more of what Snoop sends is not the file. Why the source's is not, is not understood yet"
+_MORE_AIR = (
+    "at the most errors the file's share of what the link carries is 4 % smaller with Snoop. Why the source's is not is not "
+    "understood yet"
+)
 _LEAST_GAIN = "an independent simulation with whole files has 6 %. Why we do not know"
 _SNOOP = (
     "in an independent simulation Snoop is the best up to level 2 as well: 7.9 kbit/s at level 3 against 8.5 by SR/M2. Why we "

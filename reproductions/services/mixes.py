@@ -105,11 +105,11 @@ _WHY_OF_TWO: dict[str, tuple[str, ...]] = {
     ),
     "Default carries next to nothing, 0.2 kbit/s, so that a little more of it makes the gain much smaller. Why it carries more "
     "than the source's is not understood yet": ("F7.2, Cellular/WAN2: gain by SR/M2, level 4",),
-    "at the least errors RLP is 5 % faster than SR/M2, and speech waits 8 % longer beside it. Why the source has it otherwise is "
-    "not understood yet": (
+    "at the least errors RLP is 5 % faster than SR/M2. Why the source's is slower is not understood yet": (
         "F7.2, Cellular/WAN2: level 1, SR/M2 above RLP above Snoop above Default",
-        "F7.16, PCS/WAN2: level 1, SR/M2 above RLP above RLP/OOS alone",
     ),
+    "at the least errors speech waits 8 % longer beside RLP than beside SR/M2. Why the source's waits less is not understood "
+    "yet": ("F7.16, PCS/WAN2: level 1, SR/M2 above RLP above RLP/OOS alone",),
     _PAGES_LOSE: (
         "F7.8, Cellular/WAN2: gain by SR/M2, level 1",
         "F7.8, Cellular/WAN2: gain by SR/M2, level 4",
