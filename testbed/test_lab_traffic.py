@@ -144,8 +144,10 @@ def test_events_of_a_topology_do_not_happen_and_what_was_changed_by_hand_is_told
     notes = "\n".join(metrics(outcome.folder)["verdict"]["notes"])
     assert "events did not happen (1)" in notes and "line was not as planned when the traffic began: delay 40 ms" in notes
     assert of_flow(outcome)["one_way_delay_ms"]["p50"] == pytest.approx(40.0, abs=5.0)
-    # Both ways, and still so.
-    assert float(lab.run("a", ["ping", "-c", "1", "b"]).stdout.partition("time=")[2].split()[0]) >= 80.0
+    # Both ways, and still so. A netbox that has what other labs leave of a core may stand still for seconds.
+    answer = lab.run("a", ["ping", "-c", "1", "-w", "30", "b"]).stdout
+    assert "time=" in answer, answer
+    assert float(answer.partition("time=")[2].split()[0]) >= 80.0
 
 
 def test_a_change_by_hand_is_in_both_records_and_other_traffic_and_apply_are_refused(lab: Lab, folder: Path) -> None:
