@@ -75,6 +75,18 @@ def test_a_queue_of_which_nothing_is_known_at_the_end_of_the_warm_up_is_not_told
         assert "no statistics of it after the warm-up" in queue["reason"]
 
 
+def test_samples_later_than_the_last_statistics_do_not_make_it_another_queue() -> None:
+    """A netbox of a lab goes on writing its journal while the run asks for its statistics."""
+    full, rest = [90] * 10, [0, 0, 2, 4, 0, 1, 0, 3]
+    later = [counted(full), counted(full + rest[:4]), counted([*full, *rest, 0, 0])]
+    (queue,) = told(counted(full + rest), later)
+    assert queue["mean"] == pytest.approx(10 / 8) and "counted over the whole run" in queue["reason"]
+    # It began anew after all samples, or before the last one.
+    for later in ([counted([90] * 10), counted([90] * 12)], [counted([90] * 10), counted([5])]):
+        (again,) = told(counted([5] * 3), later)
+        assert (again["mean"], again["reason"]) == (5, None)
+
+
 def test_a_queue_that_began_later_or_anew_is_told_whole() -> None:
     (new,) = told(counted([3, 3]), [counted([]), counted([3])])
     (again,) = told(counted([5] * 30), [counted([90] * 10), counted([90] * 12), counted([5]), counted([5] * 20)])
