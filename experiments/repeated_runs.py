@@ -43,13 +43,15 @@ def carry(file: Path, wanted: Sequence[Series], measure: Callable[[Series], Sequ
     return max(0, len(wanted) - most)
 
 
-def run(topology: dict[str, Any], time: Time) -> tuple[Metrics, int]:
+def run(topology: dict[str, Any], time: Time, *, warm_up_s: float = 0.0) -> tuple[Metrics, int]:
     """Runs a topology until a run is believed; returns what was measured, and how many runs were discarded. Raises RunFailed."""
+    options = ["--virtual"] if time == "virtual" else []
+    options += ["--warm-up", f"{warm_up_s:g} s"] if warm_up_s else []
     with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
         file = Path(folder) / f"{topology['name']}.yaml"
         with file.open("w") as opened:
             YAML(typ="safe").dump(topology, opened)
-        return believed(lambda: _in_own_process(file, time))
+        return believed(lambda: _in_own_process(file, options))
 
 
 def believed(make: Callable[[], Metrics]) -> tuple[Metrics, int]:
@@ -61,11 +63,10 @@ def believed(make: Callable[[], Metrics]) -> tuple[Metrics, int]:
     return metrics, discarded
 
 
-def _in_own_process(file: Path, time: Time) -> Metrics:
+def _in_own_process(file: Path, options: Sequence[str]) -> Metrics:
     """A run gives its rights up for good."""
     results = file.parent / "results"
-    virtual = ["--virtual"] if time == "virtual" else []
-    command: list[str | Path] = [sys.executable, CHECKOUT / "netboxit.py", "run", file, "--results", results, *virtual]
+    command: list[str | Path] = [sys.executable, CHECKOUT / "netboxit.py", "run", file, "--results", results, *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 3):
         raise RunFailed(f"the run of {file.stem} failed: {done.stderr.strip()} {done.stdout.strip()}")
