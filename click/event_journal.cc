@@ -37,7 +37,9 @@ EventJournal::EventJournal(const std::string& path, std::chrono::nanoseconds now
 {
     if (!path.empty())
     {
-        m_file.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644), "cannot write the journal to " + path);
+        // A pipe that somebody in the node put there must not hold up packets.
+        m_file.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644),
+                       "cannot write the journal to " + path);
         if (const auto before = BeganBefore(m_file->Get(), now))
         {
             m_began = *before;

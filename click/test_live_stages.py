@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,22 @@ def test_a_full_disk_costs_events_and_no_packet(wires: list[Path], tmp_path: Pat
         assert gate.passed(frames(10)) == frames(2)
         gate.handlers.set_stages("ian", [])
         assert gate.passed(frames(10)) == frames(10)
+
+
+def test_a_full_pipe_in_the_journals_place_costs_events_and_no_packet(wires: list[Path], tmp_path: Path) -> None:
+    os.mkfifo(journal := tmp_path / "journal.jsonl")
+    pipe = os.open(journal, os.O_RDWR | os.O_NONBLOCK)
+    with suppress(BlockingIOError):
+        while os.write(pipe, bytes(4096)):
+            pass
+    try:
+        with running(wires, tmp_path) as gate:
+            gate.handlers.set_stages("ian", [SLOW])
+            assert gate.passed(frames(10)) == frames(2)
+            gate.handlers.set_stages("ian", [])
+            assert gate.passed(frames(10)) == frames(10)
+    finally:
+        os.close(pipe)
 
 
 @pytest.mark.parametrize("first", ['{"began_ns": 18446744073709551615}', '{"began_ns": -1}', "[[[", '{"began_ns": "1"}'])
