@@ -22,6 +22,9 @@ class Part(TypedDict):
     domain: int
     kind: Literal["unweighted", "dybra"]
     key: str | None
+    #: Multicast group of announcements; of an allocator also the address from which it sends to that.
+    group: NotRequired[str]
+    address: NotRequired[str]
     capacity_bps: NotRequired[int]
     #: In place of a capacity: what the netbox at `interface` tells of which direction, and the part of it that is divided.
     follows: NotRequired[Literal["transmit", "receive"]]

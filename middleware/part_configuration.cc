@@ -30,6 +30,8 @@ constexpr std::array NO_HOSTS{Prefix{Ipv4Address(0, 0).host, 128},
                               Prefix{{}, 128},
                               Prefix{{0xff}, 8},
                               Prefix{{0xfe, 0x80}, 10}};
+/// Groups that no router forwards beyond an organisation (RFC 2365, section 6).
+constexpr Prefix GROUPS{Ipv4Address(0xef000000, 0).host, IPV4_MAPPED_BITS + 8};
 constexpr const char* HEX_DIGITS = "0123456789abcdefABCDEF";
 
 /// The keys of one entry. A key with null is as one that is absent.
@@ -249,6 +251,33 @@ Address AllocatorOf(Entry& entry)
     return {.host = *host, .port = ALLOCATOR_PORT};
 }
 
+HostAddress GroupOf(Entry& entry)
+{
+    const std::string permitted = "an IPv4 multicast group of 239.0.0.0/8, or null where each member has its copy";
+    const auto group = HostOf(entry.Text("group", permitted));
+    if (!group || !GROUPS.Contains(*group))
+    {
+        entry.Refuse("group", permitted);
+    }
+    return *group;
+}
+
+std::optional<AnnouncingGroup> AnnouncingGroupOf(Entry& entry)
+{
+    if (!entry.Has("group"))
+    {
+        return std::nullopt;
+    }
+    const auto group = GroupOf(entry);
+    const std::string permitted = "the IPv4 address of this host that members ask, by whose interface the group is reached";
+    const auto from = HostOf(entry.Text("address", permitted));
+    if (!from || !IsIpv4(*from) || std::ranges::any_of(NO_HOSTS, [&](const Prefix& network) { return network.Contains(*from); }))
+    {
+        entry.Refuse("address", permitted);
+    }
+    return AnnouncingGroup{.group = group, .from = *from};
+}
+
 std::uint32_t DomainOf(Entry& entry)
 {
     return static_cast<std::uint32_t>(
@@ -310,9 +339,9 @@ AllocatorPart ReadAllocator(Entry& entry)
         settings.equations = static_cast<Equations>(entry.Word("equations", EQUATIONS));
     }
     settings.recovers = entry.TruthOr("recovers", settings.recovers);
-    // Neither host has a group that members are in.
-    settings.multicast = false;
-    return {.settings = settings, .follows = std::move(follows)};
+    auto group = AnnouncingGroupOf(entry);
+    settings.multicast = group.has_value();
+    return {.settings = settings, .follows = std::move(follows), .group = group};
 }
 
 MemberPart ReadMember(Entry& entry)
@@ -344,7 +373,12 @@ MemberPart ReadMember(Entry& entry)
                                      : std::nullopt,
                     .access = entry.Has("access_bps") ? std::optional(entry.BitsPerSecond("access_bps")) : std::nullopt,
                     .telemetry = entry.TruthOr("telemetry", false),
-                    .beside = BesideOf(entry)};
+                    .beside = BesideOf(entry),
+                    .group = entry.Has("group") ? std::optional(GroupOf(entry)) : std::nullopt};
+    if (part.group && !IsIpv4(settings.allocator.host))
+    {
+        entry.Refuse("group", "none where the allocator has an IPv6 address: groups are of IPv4");
+    }
     if (part.telemetry && part.access)
     {
         entry.Refuse("telemetry", "false where access_bps says the access");

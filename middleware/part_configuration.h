@@ -35,10 +35,18 @@ struct FollowedLink
     std::optional<Rate> CapacityOf(std::uint64_t transmit, std::uint64_t receive) const;
 };
 
+/// By which announcements reach all members at once, where they are in one network.
+struct AnnouncingGroup
+{
+    HostAddress group; ///< IPv4
+    HostAddress from;  ///< the allocator's address in that network, which members ask
+};
+
 struct AllocatorPart
 {
     Allocator::Settings settings;
-    std::optional<FollowedLink> follows{}; ///< nothing: settings.capacity is divided until somebody sets another one
+    std::optional<FollowedLink> follows{};  ///< nothing: settings.capacity is divided until somebody sets another one
+    std::optional<AnnouncingGroup> group{}; ///< nothing: each member has its copy of an announcement
 };
 
 struct MemberPart
@@ -49,6 +57,7 @@ struct MemberPart
     std::optional<Rate> access{};           ///< nothing: no limit is known
     bool telemetry{};                       ///< the access is as the netbox at that interface tells
     std::vector<Prefix> beside{};          ///< what is reached without the link, and so takes nothing of the budget
+    std::optional<HostAddress> group{};    ///< in which its host has to be, for announcements; nothing: it has copies
 };
 
 /// One part of a host in one managed link.

@@ -165,6 +165,31 @@ TEST(PartConfiguration, ReadsNetworksOfBothFamilies)
     }
 }
 
+TEST(PartConfiguration, ReadsTheGroupOfAnnouncements)
+{
+    const auto group = Ipv4Address(0xefff0011, 0).host;
+    EXPECT_EQ(MemberOf(With(MEMBER, "group", "239.255.0.17")).group, group);
+    EXPECT_FALSE(MemberOf(MEMBER).group);
+    const auto entry = With(With(ALLOCATOR, "group", "239.255.0.17"), "address", "10.0.0.1");
+    const auto part = std::get<AllocatorPart>(ReadPart(entry, "").role);
+    ASSERT_TRUE(part.group);
+    EXPECT_EQ(part.group->group, group);
+    EXPECT_EQ(part.group->from, Ipv4Address(0x0a000001, 0).host);
+    EXPECT_TRUE(part.settings.multicast);
+    EXPECT_FALSE(std::get<AllocatorPart>(ReadPart(ALLOCATOR, "").role).settings.multicast) << "each member has its copy";
+    for (const auto& value : std::vector<Json>{"", "10.0.0.1", "224.0.0.5", "ff12::1", "239.255.0", 17})
+    {
+        EXPECT_NE(RefusalOf(With(MEMBER, "group", value)).find("management[3].group is"), std::string::npos) << value;
+        EXPECT_NE(RefusalOf(With(entry, "group", value)).find("management[3].group is"), std::string::npos) << value;
+    }
+    for (const auto& value : std::vector<Json>{"", "fd00::1", "239.255.0.17", "0.0.0.0", nullptr})
+    {
+        EXPECT_NE(RefusalOf(With(entry, "address", value)).find("management[3].address"), std::string::npos) << value;
+    }
+    EXPECT_NE(RefusalOf(With(ALLOCATOR, "address", "10.0.0.1")).find("which this role has not"), std::string::npos);
+    EXPECT_NE(RefusalOf(With(With(MEMBER, "allocator", "fd00::1"), "group", "239.255.0.17")).find("of IPv4"), std::string::npos);
+}
+
 TEST(PartConfiguration, SaysWhichKeyWhichValueAndWhatIsPermitted)
 {
     EXPECT_EQ(RefusalOf(With(ALLOCATOR, "capacity_bps", 1.5)),

@@ -100,6 +100,63 @@ def test_rates_of_a_managed_link_change_at_their_times(tmp_path: Path) -> None:
     assert not [event for event in metrics["events"] if event["kind"] == "set"], "told once"
 
 
+#: Three members and the allocator in one network.
+FLAT = """\
+name: flat
+centre: hub
+hosts:
+  fr1: {address: 10.1.0.2/24}
+  fr2: {address: 10.1.0.3/24}
+  fr3: {address: 10.1.0.4/24}
+  bystander: {address: 10.1.0.5/24}
+  hub: {address: 10.1.0.1/24}
+netboxes:
+  sky: {technology: ethernet, stations: {a: {}, b: {}, c: {}, d: {}, hub: {}}, rate: 10 Mbit/s}
+wires: [[fr1, sky.a], [fr2, sky.b], [fr3, sky.c], [bystander, sky.d], [hub, sky.hub]]
+management:
+  sat: {gateway: hub, members: [fr1, fr2, fr3], rate: 3 Mbit/s, announcements: multicast}
+realtime: {limit: 100 ms}
+traffic:
+  flow: {application: udp-flow, from: fr1, to: hub, rate: 100 kbit/s, duration: 12 s}
+events:
+  - {at: 6 s, managed_link: sat, set: {rate: 1.5 Mbit/s}}
+"""
+#: Of a message (middleware/README.md, "The protocol"): where its kind is, and that of an announcement.
+KIND_AT, ANNOUNCEMENT = 3, 9
+
+
+@pytest.mark.parametrize("clock", ["virtual", pytest.param("real", marks=pytest.mark.lab)])
+def test_one_multicast_tells_all_members_of_a_network_of_a_change(tmp_path: Path, clock: str) -> None:
+    (file := tmp_path / "flat.yaml").write_text(FLAT)
+    netboxit("run", file, "--results", tmp_path / "results", *(["--virtual"] if clock == "virtual" else []))
+    run = tmp_path / "results/latest"
+    [link] = json.loads((run / "metrics.json").read_text())["managed_links"]
+    assert [member["budget_bps"][-2:] for member in link["members"]] == [[1_000_000, 500_000]] * 3
+    changed = [member["time_s"][-1] for member in link["members"]]
+    assert min(changed) >= 6.0 and max(changed) < 6.0 + (0.1 if clock == "virtual" else 3.0)
+    announced = announcements(run / "captures/hub.pcapng")
+    assert {(source, destination.startswith("239.255."), ttl) for _, source, destination, ttl in announced} == {
+        ("10.1.0.1", True, 1)
+    }
+    # The change is told once, and again after 125 ms.
+    first, second = [time_s for time_s, *_ in announced if time_s >= min(changed) - 0.1][:2]
+    assert first <= min(changed) and max(changed) < second
+    assert second - first == pytest.approx(0.125, abs=0.1)
+
+
+def announcements(capture: Path) -> list[tuple[float, str, str, int]]:
+    """Seconds of the run, source, destination and TTL of each datagram with one."""
+    began_ns = json.loads((capture.parents[1] / "metrics.json").read_text())["began_ns"]
+    fields = [word for name in ("frame.time_epoch", "ip.src", "ip.dst", "ip.ttl", "udp.payload") for word in ("-e", name)]
+    command = ["tshark", "-r", capture, "-Y", "udp.srcport == 25522", "-T", "fields", *fields]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [
+        (float(time) - began_ns / 1e9, source, destination, int(ttl))
+        for time, source, destination, ttl, payload in (line.split("\t") for line in lines)
+        if bytes.fromhex(payload)[KIND_AT] == ANNOUNCEMENT
+    ]
+
+
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[Path]:
     (folder := tmp_path / "state").mkdir()

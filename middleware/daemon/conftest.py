@@ -109,8 +109,8 @@ class ManagedNetwork:
             with self._spaces["gateway"].inside():
                 for setting in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
                     Path(f"/proc/sys/net/{setting}").write_text("1")
-            for number, name in enumerate(MEMBERS, 1):
-                self._join(name, INTERFACE, number, f"10.8.{number}", f"fd00:8:{number}:")
+            for name in MEMBERS:
+                self.join_again(name)
             self._join("server", "downlink", 9, "10.9.0", "fd00:9:")
             self._stack = stack.pop_all()
         return self
@@ -122,6 +122,11 @@ class ManagedNetwork:
 
     def space(self, name: str) -> Namespace:
         return self._spaces[name]
+
+    def join_again(self, name: str) -> None:
+        """A member, to the gateway: with another interface, where it had one."""
+        number = 1 + MEMBERS.index(name)
+        self._join(name, INTERFACE, number, f"10.8.{number}", f"fd00:8:{number}:")
 
     def start(self, name: str, *parts: dict[str, Any], before: tuple[str, ...] = ()) -> C2ml:
         program = C2ml(self._spaces[name], self.folder / name, list(parts), before)

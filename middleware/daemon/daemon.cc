@@ -213,6 +213,11 @@ void Daemon::Open(const MemberPart& part, const std::string& name, bool sendsAnn
         host.access = Teller{.interface = part.interface, .allocator = part.settings.allocator.host};
         ListenToNetboxes();
     }
+    if (part.group)
+    {
+        host.group.emplace(*part.group, part.settings.allocator.host);
+        StayIn(host, now);
+    }
     if (part.enforcement == Enforcement::Shaper)
     {
         host.shaper = std::make_unique<Shaper>(Shaper::Settings{.allocator = part.settings.allocator,
@@ -300,6 +305,10 @@ void Daemon::Serve(Time now)
             host.member.Advance(now);
             Settle(host, now);
         }
+        if (host.group && host.group->Due() <= now)
+        {
+            StayIn(host, now);
+        }
         if (host.shaper && host.shaper->Due() <= now)
         {
             host.shaper->Advance(now);
@@ -322,7 +331,7 @@ Time Daemon::Due() const
     }
     for (const auto& host : m_members)
     {
-        due = std::min({due, host.member.Due(), host.shaper ? host.shaper->Due() : NEVER});
+        due = std::min({due, host.member.Due(), host.shaper ? host.shaper->Due() : NEVER, host.group ? host.group->Due() : NEVER});
     }
     return due;
 }
@@ -405,7 +414,13 @@ void Daemon::Settle(AllocatorHost& host)
             Send(*m_allocatorPort, datagram, *datagram.to, host.sending);
             continue;
         }
-        // Nodes have no multicast: each member has its copy, from the address that it asks.
+        if (const auto& group = host.part.group)
+        {
+            const Address all{.host = group->group, .port = MEMBER_PORT};
+            Send(*m_allocatorPort, {.to = all, .bytes = datagram.bytes, .from = group->from}, all, host.sending);
+            continue;
+        }
+        // Each member has its copy, from the address that it asks.
         for (const auto& member : host.allocator->Members())
         {
             Send(*m_allocatorPort,
@@ -435,6 +450,19 @@ void Daemon::Settle(MemberHost& host, Time now)
             host.shaper->Apply(event.budget, now);
             NoteEnforcement(host);
         }
+    }
+}
+
+/// In the group of its announcements.
+void Daemon::StayIn(MemberHost& host, Time now)
+{
+    const auto before = host.group->Error();
+    host.group->Advance(*m_memberPort, now);
+    if (const auto& error = host.group->Error(); error != before)
+    {
+        m_state.Touch();
+        const auto words = error.empty() ? "announcements come by multicast" : "announcements do not come by multicast: " + error;
+        std::printf("%s: %s\n", host.name.c_str(), words.c_str());
     }
 }
 
@@ -543,6 +571,11 @@ Json Daemon::Read() const
         if (host.shaper)
         {
             part["shaper"] = host.shaper->Read();
+        }
+        if (host.group)
+        {
+            const auto& error = host.group->Error();
+            part["group"] = {{"address", TextOf(host.group->Group())}, {"error", error.empty() ? Json(nullptr) : Json(error)}};
         }
         if (host.access)
         {

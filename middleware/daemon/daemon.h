@@ -4,6 +4,7 @@
 #include "control_socket.h"
 #include "daemon_configuration.h"
 #include "event_journal.h"
+#include "group_membership.h"
 #include "shaper.h"
 #include "state_file.h"
 #include "telemetry_socket.h"
@@ -66,6 +67,7 @@ class Daemon
         Member member;
         std::unique_ptr<Shaper> shaper; ///< with Enforcement::Shaper
         std::optional<Teller> access;   ///< with telemetry
+        std::optional<GroupMembership> group{}; ///< where announcements come by multicast
         std::optional<std::string> unenforced{}; ///< what was said last of why its budget is not in force
         Sending sending{};
     };
@@ -89,6 +91,7 @@ class Daemon
     /// After each call of a part: sends what it has to say, and applies it.
     void Settle(AllocatorHost& host);
     void Settle(MemberHost& host, Time now);
+    void StayIn(MemberHost& host, Time now);
     void Send(UdpPort& port, const Datagram& datagram, const Address& to, Sending& sending);
     /// Prints it, and writes it down.
     void Note(const MemberHost& host, const Member::Event& event);

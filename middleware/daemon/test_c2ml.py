@@ -110,6 +110,32 @@ def test_the_capacity_of_a_link_may_change(network: ManagedNetwork) -> None:
     )
 
 
+def test_announcements_come_by_multicast_also_after_the_interface_was_replaced(network: ManagedNetwork) -> None:
+    """Of a member in the network of the gateway's own address, which has no other way to learn of a change so soon."""
+    own, group = "10.8.1.1", "239.255.0.17"
+    allocator = network.allocator(2_000_000, group=group, address=own)
+    member = network.member("m1", allocator=own, group=group)
+    wait_for(lambda: member.budget == 2_000_000, "the budget")
+    assert member.read()["group"] == {"address": group, "error": None}
+    with Tap(network.space("m1"), INTERFACE) as tap:
+        allocator.call("set", name="sat", parameter="capacity_bps", value=500_000)
+        wait_for(lambda: member.budget == 500_000, "the smaller budget")
+        told = tap.expect(lambda frame: frame[30:34] == socket.inet_aton(group))
+    # The group's address in Ethernet (RFC 1112, section 6.4), CS6, a TTL of 1, and the address that members ask.
+    assert told[:6].hex(":") == "01:00:5e:7f:00:11"
+    assert (told[15] >> 2, told[22], told[26:30]) == (48, 1, socket.inet_aton(own))
+    assert network.space("m1").run("ip", "link", "delete", INTERFACE).returncode == 0
+    wait_for(lambda: member.read()["group"]["error"] == "Network is unreachable", "the lost interface")
+    network.join_again("m1")
+    wait_for(lambda: member.read()["group"]["error"] is None, "the other interface")
+    wait_for(lambda: member.read()["reachable"], "the allocator")
+    grants = member.read()["grants"]
+    allocator.call("set", name="sat", parameter="capacity_bps", value=700_000)
+    wait_for(lambda: member.budget == 700_000, "the last budget")
+    assert member.read()["grants"] == grants
+    assert "do not come by multicast: Network is unreachable" in member.log()
+
+
 def test_a_gateway_may_be_a_member_of_its_own_link(network: ManagedNetwork) -> None:
     parts = [
         {"name": "sat", "role": "allocator", "domain": 1, "capacity_bps": 1_000_000, "kind": "unweighted", "recovers": False},

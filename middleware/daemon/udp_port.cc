@@ -7,6 +7,7 @@
 #include <netinet/ip.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace netboxit::middleware
@@ -31,6 +32,14 @@ union SocketAddress {
     sockaddr_in6 ipv6;
 };
 
+/// Of an IPv4-mapped address.
+in_addr Ipv4Of(const HostAddress& host)
+{
+    in_addr made{};
+    std::memcpy(&made, host.data() + 12, sizeof made);
+    return made;
+}
+
 SocketAddress SocketAddressOf(const Address& address, socklen_t& length)
 {
     SocketAddress made{};
@@ -38,7 +47,7 @@ SocketAddress SocketAddressOf(const Address& address, socklen_t& length)
     {
         made.ipv4.sin_family = AF_INET;
         made.ipv4.sin_port = htons(address.port);
-        std::memcpy(&made.ipv4.sin_addr, address.host.data() + 12, 4);
+        made.ipv4.sin_addr = Ipv4Of(address.host);
         length = sizeof made.ipv4;
         return made;
     }
@@ -162,6 +171,28 @@ void UdpPort::AddTo(std::vector<pollfd>& polled) const
     }
 }
 
+std::string UdpPort::Join(const HostAddress& group, const HostAddress& source)
+{
+    const auto socket = std::ranges::find(m_sockets, AF_INET, &Socket::family);
+    if (socket == m_sockets.end())
+    {
+        return std::strerror(EAFNOSUPPORT);
+    }
+    // A socket that is connected has the address that its packets leave with. It sends none.
+    const Descriptor probe(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "a socket for a route");
+    socklen_t length = 0;
+    auto address = SocketAddressOf({.host = source, .port = 1}, length);
+    if (::connect(probe.Get(), &address.any, length) < 0 || ::getsockname(probe.Get(), &address.any, &length) < 0)
+    {
+        return std::strerror(errno);
+    }
+    ip_mreqn request{};
+    request.imr_multiaddr = Ipv4Of(group);
+    request.imr_address = address.ipv4.sin_addr;
+    const auto answer = ::setsockopt(socket->descriptor.Get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request);
+    return answer < 0 && errno != EADDRINUSE ? std::strerror(errno) : "";
+}
+
 bool UdpPort::ReadFrom(const Socket& socket)
 {
     SocketAddress from{};
@@ -209,7 +240,8 @@ std::string UdpPort::Send(const Datagram& datagram, const Address& to)
             if (family == AF_INET)
             {
                 in_pktinfo information{};
-                std::memcpy(&information.ipi_spec_dst, datagram.from.data() + 12, 4);
+                // Of a group the kernel takes the interface with this address.
+                information.ipi_spec_dst = Ipv4Of(datagram.from);
                 Put(message, IPPROTO_IP, IP_PKTINFO, information);
             }
             else

@@ -30,6 +30,10 @@ class UdpPort
     /// Throws std::system_error, also where another program has the port. A host may have one version of IP only.
     explicit UdpPort(std::uint16_t number);
 
+    /// Is in an IPv4 multicast group from now on, by the interface by which packets to `source` leave. Returns what the system
+    /// answers where it does not let it in, or an empty text, also where it was in the group before.
+    std::string Join(const HostAddress& group, const HostAddress& source);
+
     void AddTo(std::vector<pollfd>& polled) const;
 
     /// Hands over what came, at most MOST_AT_ONCE of each version.
@@ -45,7 +49,7 @@ class UdpPort
         }
     }
 
-    /// Sends to an address, from datagram.from where it says one; it does not wait. Returns what the system answers where it does
+    /// Sends to an address, from datagram.from where it says one, and to a group by the interface that has that; it does not wait. Returns what the system answers where it does
     /// not take the datagram, or an empty text.
     std::string Send(const Datagram& datagram, const Address& to);
 

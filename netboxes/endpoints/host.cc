@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host.h"
 
+#include "group_routing.h"
 #include "management.h"
 #include "routing.h"
 
@@ -122,7 +123,7 @@ void Host::MakeNode(std::int64_t randomStream)
     ipv4->SetAttribute("IpForward", ns3::BooleanValue(m_forwarding));
     m_node->AggregateObject(ipv4);
     m_node->AggregateObject(ns3::CreateObject<CheckedIcmp>(m_drops));
-    ipv4->SetRoutingProtocol(ns3::CreateObject<ns3::Ipv4StaticRouting>());
+    ipv4->SetRoutingProtocol(ns3::CreateObject<GroupRouting>());
     ipv4->TraceConnectWithoutContext("LocalDeliver", ns3::MakeCallback(&Host::Complete, this));
     ipv4->TraceConnectWithoutContext("UnicastForward", ns3::MakeCallback(&Host::CountForwarded, this));
     if (m_hasIpv6)
@@ -150,6 +151,11 @@ void Host::MakeNode(std::int64_t randomStream)
     m_node->AggregateObject(m_tcp);
     m_tcp->Interpose();
     arp->SetTrafficControl(trafficControl);
+}
+
+void Host::JoinGroup(const IpAddress& group)
+{
+    ns3::DynamicCast<GroupRouting>(m_node->GetObject<ns3::Ipv4>()->GetRoutingProtocol())->Join(group.Ipv4());
 }
 
 ns3::Ptr<ns3::Socket> Host::UdpSocket(bool isIpv6, std::uint16_t port)

@@ -122,6 +122,9 @@ class Host : public OspfRouter::Computer
     /// std::invalid_argument.
     ns3::Ptr<ns3::Socket> UdpSocket(bool isIpv6, std::uint16_t port);
 
+    /// Takes what is sent to this IPv4 multicast group.
+    void JoinGroup(const IpAddress& group);
+
     /// False when somebody listens at this UDP port already.
     bool ListenAt(bool isIpv6, std::uint16_t port)
     {

@@ -25,10 +25,15 @@ LinkAllocator::LinkAllocator(std::string name,
                              ManagementPort& port,
                              Announcements& announcements,
                              middleware::Member::Random random)
-    : m_name(std::move(name)), m_host(host), m_settings(part.settings), m_follows(part.follows), m_port(port),
+    : m_name(std::move(name)), m_host(host), m_settings(part.settings), m_follows(part.follows), m_group(part.group), m_port(port),
       m_announcements(announcements), m_random(std::move(random))
 {
-    m_settings.multicast = false;
+    const auto own = host.Addresses();
+    if (m_group && std::ranges::find(own, IpAddressOf(m_group->from)) == own.end())
+    {
+        throw std::invalid_argument("host " + host.Name() + ", allocator of link " + m_name + ": address is none of its own; " +
+                                    "give the one that members ask");
+    }
     if (m_follows && !host.DeviceNamed(m_follows->interface))
     {
         throw std::invalid_argument("host " + host.Name() + ", allocator of link " + m_name + ": there is no interface \"" +
@@ -106,7 +111,12 @@ void LinkAllocator::Settle()
             m_port.Send(datagram.from, *datagram.to, datagram.bytes);
             continue;
         }
-        // Without multicast each member gets its own copy.
+        if (m_group)
+        {
+            m_port.SendToGroup(m_group->from, {.host = m_group->group, .port = middleware::MEMBER_PORT}, datagram.bytes);
+            continue;
+        }
+        // Each member has its own copy.
         for (const auto& member : m_allocator->Members())
         {
             m_port.Send(m_allocator->AskedBy(member), member, datagram.bytes);

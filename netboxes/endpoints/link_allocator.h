@@ -52,6 +52,7 @@ class LinkAllocator
     Host& m_host;
     middleware::Allocator::Settings m_settings;
     std::optional<middleware::FollowedLink> m_follows;
+    std::optional<middleware::AnnouncingGroup> m_group;
     ManagementPort& m_port;
     Announcements& m_announcements;
     middleware::Member::Random m_random;

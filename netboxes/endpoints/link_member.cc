@@ -50,6 +50,10 @@ LinkMember::LinkMember(const std::string& name,
     {
         refuse("there is no interface \"" + *part.interface + "\"; name one of the host's");
     }
+    if (part.group)
+    {
+        port.Join(*part.group);
+    }
 }
 
 LinkMember::~LinkMember()

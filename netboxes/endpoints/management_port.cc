@@ -5,6 +5,9 @@
 
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
+#include "ns3/ipv4-route.h"
+#include "ns3/ipv4.h"
+#include "ns3/udp-l4-protocol.h"
 #include "ns3/udp-socket-factory.h"
 
 #include <algorithm>
@@ -17,6 +20,8 @@ namespace
 
 /// DSCP CS6, of routing and other network control (RFC 4594, section 3.1): a full queue should not hold up what empties it.
 constexpr std::uint8_t NETWORK_CONTROL = 48 << 2;
+/// No router forwards it (RFC 1112, section 6.1).
+constexpr std::uint8_t GROUP_TTL = 1;
 
 middleware::Address AddressOf(const ns3::Address& address)
 {
@@ -33,20 +38,35 @@ middleware::Address AddressOf(const ns3::Address& address)
 
 } // namespace
 
-ManagementPort::ManagementPort(Host& host, std::uint16_t port, Take take) : m_take(std::move(take))
+ManagementPort::ManagementPort(Host& host, std::uint16_t port, Take take)
+    : m_host(host), m_port(port), m_take(std::move(take))
 {
     for (const auto& own : host.Addresses())
     {
-        const auto socket = ns3::Socket::CreateSocket(host.Node(), ns3::UdpSocketFactory::GetTypeId());
-        if (socket->Bind(own.Socket(port)) != 0)
-        {
-            throw std::invalid_argument("host " + host.Name() + ": UDP port " + std::to_string(port) +
-                                        " is the middleware's, and in use; have the other user choose another port");
-        }
+        ListenAt(own);
         host.ListenAt(own.isIpv6, port);
-        SetTrafficClass(socket, own.isIpv6, NETWORK_CONTROL);
-        socket->SetRecvCallback(ns3::MakeCallback(&ManagementPort::Receive, this));
-        m_sockets[HostAddressOf(own)] = socket;
+    }
+}
+
+void ManagementPort::ListenAt(const IpAddress& address)
+{
+    const auto socket = ns3::Socket::CreateSocket(m_host.Node(), ns3::UdpSocketFactory::GetTypeId());
+    if (socket->Bind(address.Socket(m_port)) != 0)
+    {
+        throw std::invalid_argument("host " + m_host.Name() + ": UDP port " + std::to_string(m_port) +
+                                    " is the middleware's, and in use; have the other user choose another port");
+    }
+    SetTrafficClass(socket, address.isIpv6, NETWORK_CONTROL);
+    socket->SetRecvCallback(ns3::MakeCallback(&ManagementPort::Receive, this));
+    m_sockets[HostAddressOf(address)] = socket;
+}
+
+void ManagementPort::Join(const middleware::HostAddress& group)
+{
+    if (!m_sockets.contains(group))
+    {
+        ListenAt(IpAddressOf(group));
+        m_host.JoinGroup(IpAddressOf(group));
     }
 }
 
@@ -67,6 +87,35 @@ void ManagementPort::Send(const middleware::HostAddress& own,
         const auto packet = ns3::Create<ns3::Packet>(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
         found->second->SendTo(packet, 0, IpAddressOf(to.host).Socket(to.port));
     }
+}
+
+/// Its own route says by which interface: routes of a socket are by destination.
+void ManagementPort::SendToGroup(const middleware::HostAddress& own,
+                                 const middleware::Address& group,
+                                 std::span<const std::uint8_t> bytes)
+{
+    const auto ipv4 = m_host.Node()->GetObject<ns3::Ipv4>();
+    const auto source = IpAddressOf(own).Ipv4();
+    const auto destination = IpAddressOf(group.host).Ipv4();
+    const auto interface = ipv4->GetInterfaceForAddress(source);
+    if (interface < 0)
+    {
+        return;
+    }
+    const auto route = ns3::Create<ns3::Ipv4Route>();
+    route->SetSource(source);
+    route->SetDestination(destination);
+    // ns-3 sends to that, and takes no route without one.
+    route->SetGateway(destination);
+    route->SetOutputDevice(ipv4->GetNetDevice(static_cast<std::uint32_t>(interface)));
+    const auto packet = ns3::Create<ns3::Packet>(bytes.data(), static_cast<std::uint32_t>(bytes.size()));
+    ns3::SocketIpTosTag trafficClass;
+    trafficClass.SetTos(NETWORK_CONTROL);
+    packet->AddPacketTag(trafficClass);
+    ns3::SocketIpTtlTag lifetime;
+    lifetime.SetTtl(GROUP_TTL);
+    packet->AddPacketTag(lifetime);
+    m_host.Node()->GetObject<ns3::UdpL4Protocol>()->Send(packet, source, destination, m_port, group.port, route);
 }
 
 void ManagementPort::Receive(ns3::Ptr<ns3::Socket> socket)

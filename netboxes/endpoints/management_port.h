@@ -29,12 +29,19 @@ class ManagementPort
 
     /// Sends from an address of the host. A datagram without a route is lost, as any other may be.
     void Send(const middleware::HostAddress& own, const middleware::Address& to, std::span<const std::uint8_t> bytes);
+    /// Sends to an IPv4 multicast group, by the interface that has this address of the host.
+    void SendToGroup(const middleware::HostAddress& own, const middleware::Address& group, std::span<const std::uint8_t> bytes);
+    /// Takes also what is sent to an IPv4 multicast group.
+    void Join(const middleware::HostAddress& group);
 
   private:
+    void ListenAt(const IpAddress& address);
     void Receive(ns3::Ptr<ns3::Socket> socket);
 
+    Host& m_host;
+    std::uint16_t m_port;
     Take m_take;
-    std::map<middleware::HostAddress, ns3::Ptr<ns3::Socket>> m_sockets; ///< by address
+    std::map<middleware::HostAddress, ns3::Ptr<ns3::Socket>> m_sockets; ///< by address, also of a group
 };
 
 } // namespace netboxit

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from ipaddress import ip_interface
+from ipaddress import IPv4Network, ip_address, ip_interface
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -38,6 +38,8 @@ MOST_CONNECTIONS = 2000
 MOST_PORT = 65535
 #: What an allocator divides, and an access; budgets are whole bit/s (middleware/rate.h).
 ManagedRate = Annotated[float, Quantity(RATE, 1e3, 1e12)]
+#: Groups that no router forwards beyond an organisation (RFC 2365, section 6); middleware/part_configuration.cc takes the same.
+GROUPS = IPv4Network("239.0.0.0/8")
 IpText = Annotated[str, AfterValidator(lambda text: str(parse_address(text)))]
 
 
@@ -332,7 +334,7 @@ class Part(BaseModel):
 
     #: What only one of the roles can be told.
     KEYS: ClassVar = {
-        "allocator": {"equations", "recovers", "follows", "exploitation"},
+        "allocator": {"equations", "recovers", "follows", "exploitation", "address"},
         "member": {"allocator", "beside", "threshold", "enforce", "without_lease", "while_sending", "telemetry"},
     }
 
@@ -358,6 +360,12 @@ class Part(BaseModel):
         "`telemetry`, tells of what leaves, or of what comes in. Before it is told one, it grants nothing.",
     )
     exploitation: float = Field(1.0, gt=0.0, le=1.0, description="Allocator that follows a rate: the part of it that is divided.")
+    group: IpText | None = Field(
+        None,
+        description="IPv4 multicast group of announcements, of 239.0.0.0/8, the same for all parts, which are in one network. "
+        "Default: each member has a copy.",
+    )
+    address: IpText | None = Field(None, description="Allocator with a `group`: its address in the network of the members.")
     allocator: IpText | None = Field(None, description="Member: address of the allocator's host.")
     interface: Name | None = Field(
         None,
@@ -389,13 +397,19 @@ class Part(BaseModel):
             raise ValueError("a member needs an `allocator`; write the address of the allocator's host")
         if self.role == "allocator" and (self.follows is None) != (self.interface is None):
             raise ValueError("an allocator that `follows` a rate is told it at an `interface`; write both, or none")
+        if self.role == "allocator" and (self.group is None) != (self.address is None):
+            raise ValueError("an allocator sends to a `group` from its `address` in the members' network; write both, or none")
+        if self.group is not None and ip_address(self.group) not in GROUPS:
+            raise ValueError(f"the group {self.group} is none of {GROUPS}; give one of them")
         return self
 
     def as_segment_reads_it(self, capacity: float | None) -> dict[str, Any]:
         """As middleware/README.md has it; `capacity` is the allocator's, bit/s."""
         same = {"name": self.link, "role": self.role, "domain": self.domain, "kind": self.kind, "key": self.key}
+        same |= {} if self.group is None else {"group": self.group}
         if self.role == "allocator":
             same |= {"equations": self.equations, "recovers": self.recovers}
+            same |= {} if self.address is None else {"address": self.address}
             if self.follows is not None:
                 return {**same, "follows": self.follows, "interface": self.interface, "exploitation": self.exploitation}
             assert capacity is not None, "checked by Parameters"
@@ -544,11 +558,13 @@ class Parameters(Technology):
 
     @staticmethod
     def _check_membership(whose: str, part: Part, host: str, interfaces: dict[str, Any]) -> None:
+        own = [ip_interface(text).ip for interface in interfaces.values() for text in interface["addresses"]]
+        if part.address is not None and parse_address(part.address) not in own:
+            raise ValueError(f"{whose}: {part.address} is no address of host {host}; give the one that members ask")
         if part.allocator is None:
             return
         if part.interface is not None and part.interface not in interfaces:
             raise ValueError(f"{whose}: host {host} has no interface {part.interface}; it has {', '.join(interfaces)}")
-        own = [ip_interface(text).ip for interface in interfaces.values() for text in interface["addresses"]]
         allocator = parse_address(part.allocator)
         if allocator in own:
             raise ValueError(

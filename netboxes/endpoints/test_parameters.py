@@ -99,6 +99,18 @@ MEMBER = {"link": "sat", "host": "a", "role": "member", "allocator": "10.0.0.2"}
         ([{**MEMBER, "allocator": "10.0.1.1"}], {}, "10.0.1.1 is host a itself"),
         ([{**MEMBER, "host": "c", "allocator": "fd00::1"}], {}, "host c has no address of IPv6, as fd00::1 is; give it one"),
         ([{**MEMBER, "key": "secret"}], {}, "is not 32 hexadecimal digits"),
+        (
+            [{**ALLOCATOR, "group": "239.255.0.1"}],
+            {"capacity": "1 Mbit/s"},
+            "from its `address` in the members' network; write both",
+        ),
+        (
+            [{**ALLOCATOR, "group": "239.255.0.1", "address": "10.9.0.1"}],
+            {"capacity": "1 Mbit/s"},
+            "10.9.0.1 is no address of host a; give the one that members ask",
+        ),
+        ([{**MEMBER, "group": "224.0.0.5"}], {}, "the group 224.0.0.5 is none of 239.0.0.0/8"),
+        ([{**MEMBER, "address": "10.0.0.1"}], {}, "a member has no address; leave that out"),
         ([{**ALLOCATOR, "host": "m"}], {"capacity": "1 Mbit/s"}, "m are 2 hosts, and a link has one allocator"),
     ],
 )

@@ -80,6 +80,11 @@ class ManagedLink(Section):
         description="In virtual time: a member has a budget only while it sends by TCP, as the source's clients. In labs, and by "
         "default, it has one all the time.",
     )
+    announcements: Literal["copies", "multicast"] = Field(
+        "copies",
+        description="How members learn of a change: copies: a datagram for each. multicast: one for all; all must be in one IPv4 "
+        "network with the gateway.",
+    )
     key: ManagementKey | None = Field(
         None, description="What messages are authenticated with; default: a key that everybody knows."
     )

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,41 @@ def test_members_have_a_shaper_in_a_lab_and_windows_in_virtual_time(tmp_path: Pa
     assert management.in_virtual_time(member)[0]["enforcement"] == "window"
     told = nodes(tmp_path, LINK + ", unruly: [fr1]")["fr1"]
     assert management.in_virtual_time(told) == parts(told) and parts(told)[0].get("enforcement") == "none"
+
+
+#: Members and the gateway in one network.
+FLAT = LINK.replace("hub", "meoc")
+
+
+def test_announcements_by_multicast_have_a_group_and_leave_by_the_address_that_members_ask(tmp_path: Path) -> None:
+    planned = nodes(tmp_path, f"{FLAT}, announcements: multicast")
+    (allocator,), (first,), (second,) = (parts(planned[name]) for name in ("meoc", "fr1", "fr2"))
+    assert allocator.get("address") == first.get("allocator") == "10.0.1.254"
+    assert ip_address(first["group"]) in ip_network("239.255.0.0/16")
+    assert allocator["group"] == first["group"] == second["group"]
+    assert management.in_virtual_time(planned["fr1"])[0]["group"] == first["group"]
+    copies = nodes(tmp_path, FLAT)
+    assert not {"group", "address"} & {*parts(copies["meoc"])[0], *parts(copies["fr1"])[0]}
+
+
+def test_announcements_by_multicast_are_of_one_ipv4_network(tmp_path: Path) -> None:
+    assert errors(tmp_path, f"{LINK}, announcements: multicast") == [
+        f"{member} is in no IPv4 network with hub, which it reaches at 10.0.2.1, and announcements by multicast reach no other; "
+        "write announcements: copies"
+        for member in ("fr1", "fr2")
+    ]
+    assert errors(tmp_path, "gateway: meoc, members: [fr1, hub], rate: 2 Mbit/s, announcements: multicast") == [
+        "hub reaches meoc at 10.0.2.254, and fr1 at 10.0.1.254: announcements by multicast leave by one interface; write "
+        "announcements: copies, or join hub to the network of fr1"
+    ]
+    text = (
+        TEXT.replace("10.0.1.", "fd00::")
+        .replace("/24, gateway: fd00", "/64, gateway: fd00")
+        .replace("fd00::254/24", "fd00::254/64")
+    )
+    (file := tmp_path / "sixth.yaml").write_text(text.format(link=f"{FLAT}, announcements: multicast", second=""))
+    with pytest.raises(BadTopology, match="fr1 is in no IPv4 network with meoc"):
+        load(file)
 
 
 def test_members_may_be_some_only_while_they_send(tmp_path: Path) -> None:

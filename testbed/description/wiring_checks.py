@@ -47,6 +47,7 @@ def problems(draft: Draft) -> list[Problem]:
     if draft.whole and not wrong:
         wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
         wrong += _beside_the_link(draft, wiring)
+        wrong += _beyond_a_group(draft, wiring)
     if draft.switches:
         wrong += [*_loops(draft), *_one_way_tunnels(draft)]
     return wrong
@@ -255,6 +256,37 @@ def _beside_the_link(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
                     f"{member} reaches {count} networks and addresses without {managed.of}, and its queue can leave out "
                     f"{MOST_BESIDE} of them",
                     "leave `of` out, so that all takes from budgets, or give what is on either side a network of its own",
+                )
+
+
+def _beyond_a_group(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    """Announcements by multicast reach the hosts of one network: no router forwards them."""
+    for link, managed in draft.management.items():
+        if managed.announcements != "multicast":
+            continue
+        first: tuple[str, Address] | None = None
+        for index, member in enumerate(managed.members):
+            host = draft.hosts.get(member)
+            address = address_reached(draft, wiring, member, managed.gateway) if host and draft.node(managed.gateway) else None
+            if host is None or address is None:
+                continue  # others tell it
+            place: Location = ("management", link, "members", index)
+            near = [interface.network for addresses in host.ports().values() for interface in addresses]
+            if address.version != 4 or not any(address in network for network in near):
+                yield Problem(
+                    place,
+                    f"{member} is in no IPv4 network with {managed.gateway}, which it reaches at {address}, and announcements by "
+                    "multicast reach no other",
+                    "write announcements: copies",
+                )
+            elif first is None:
+                first = member, address
+            elif address != first[1]:
+                yield Problem(
+                    place,
+                    f"{member} reaches {managed.gateway} at {address}, and {first[0]} at {first[1]}: announcements by multicast "
+                    "leave by one interface",
+                    f"write announcements: copies, or join {member} to the network of {first[0]}",
                 )
 
 

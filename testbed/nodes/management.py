@@ -80,6 +80,12 @@ class _Shaper(TypedDict):
     error: str | None
 
 
+class _Group(TypedDict):
+    """Of announcements."""
+
+    error: str | None
+
+
 class _State(TypedDict):
     """Of a part, as the program writes it; further keys are its own."""
 
@@ -94,6 +100,7 @@ class _State(TypedDict):
     budget: NotRequired[int | None]
     reachable: NotRequired[bool]
     shaper: NotRequired[_Shaper]
+    group: NotRequired[_Group]
 
 
 class _Said(TypedDict):
@@ -139,9 +146,16 @@ class PartState:
             return f"it hears no allocator of the managed link {name}"
         if self.said["role"] == "allocator" and self.said.get("told", 0) is None:
             return f"no netbox has told it yet what to divide, so the managed link {name} has no budgets"
-        unenforced = self._unenforced()
-        return None if unenforced is None else f"its budget of the managed link {name} is not enforced: {unenforced}"
+        if (unenforced := self._unenforced()) is not None:
+            return f"its budget of the managed link {name} is not enforced: {unenforced}"
+        if (error := self.said.get("group", _Group(error=None))["error"]) is not None:
+            return f"announcements of the managed link {name} do not reach it, and budgets change late: {_short(error)}"
+        return None
 
     def _unenforced(self) -> str | None:
         error = self.said.get("shaper", _Shaper(error=None))["error"]
-        return None if error is None else printable(error)[:_LONGEST_WORDS]
+        return None if error is None else _short(error)
+
+
+def _short(words: str) -> str:
+    return printable(words)[:_LONGEST_WORDS]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Literal
+from ipaddress import IPv4Network
+from typing import Final, Literal
 
 from contracts.management import Part
 from contracts.quantities import RATE
@@ -13,6 +14,8 @@ from testbed.description.managed_link import ManagedLink
 from testbed.description.networks_beside import networks_beside, on_the_gateways_side
 from testbed.description.topology import Topology
 from testbed.description.wiring import Draft, Wiring, address_reached, both_ways
+
+_LOCAL_SCOPE: Final = IPv4Network("239.255.0.0/16")
 
 
 def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
@@ -26,6 +29,10 @@ def plan_management(topology: Topology, wiring: Wiring) -> dict[str, Part]:
             assert address is not None, "topology_file.load refuses members that do not reach the gateway"
             beside = networks_beside(draft, wiring, link.of, member) if link.of else []
             parts[member] = _member(name, link, member, str(address), beside)
+            if link.announcements == "multicast":
+                parts[member]["group"] = parts[link.gateway]["group"] = _group(name)
+                # The same for all members (testbed.description.wiring_checks).
+                parts[link.gateway]["address"] = str(address)
     return parts
 
 
@@ -82,6 +89,11 @@ def _member(name: str, link: ManagedLink, member: str, allocator: str, beside: l
     if link.while_sending:
         part["while_sending"] = True
     return part
+
+
+def _group(name: str) -> str:
+    """The multicast group of a link's announcements, of the local scope of RFC 2365 (section 6.1)."""
+    return str(_LOCAL_SCOPE[1 + _domain(name) % (_LOCAL_SCOPE.num_addresses - 1)])
 
 
 def _domain(name: str) -> int:
