@@ -19,6 +19,8 @@ namespace
 constexpr std::size_t LONGEST_COMPLAINT = 300;
 /// Stages are three levels deep. Texts may be so deep that what walks through them would need more stack than there is.
 constexpr int DEEPEST = 8;
+/// As netboxes of labs have it.
+constexpr std::chrono::seconds SAMPLE_EACH{1};
 
 [[noreturn]] void Refuse(const std::string& interface, std::string why, const std::string& remedy = {})
 {
@@ -101,7 +103,37 @@ bool ClickRouter::Round()
     }
     m_engine->RunIfDue();
     Flush();
+    SampleIfDue();
     return any;
+}
+
+std::optional<std::chrono::nanoseconds> ClickRouter::Idle() const
+{
+    const auto idle = m_engine->Idle();
+    if (!m_sample)
+    {
+        return idle;
+    }
+    const auto left = std::max(*m_sample - m_surroundings.Now(), std::chrono::nanoseconds::zero());
+    return idle ? std::min(*idle, left) : left;
+}
+
+void ClickRouter::SampleIfDue()
+{
+    if (!m_sample || m_surroundings.Now() < *m_sample)
+    {
+        return;
+    }
+    auto stations = nlohmann::json::object();
+    for (std::size_t number = 0; number < m_devices.size(); ++number)
+    {
+        if (m_devices[number]->HasStages())
+        {
+            m_devices[number]->AddTo(stations[m_names[number]]);
+        }
+    }
+    m_surroundings.Sample({{"stations", stations}});
+    m_sample = m_surroundings.Now() + SAMPLE_EACH;
 }
 
 void ClickRouter::Flush()
@@ -172,6 +204,8 @@ void ClickRouter::SetStages(const std::string& interface, const nlohmann::json& 
     {
         Refuse(interface, error.what());
     }
+    const bool has = std::ranges::any_of(m_devices, [](const auto& one) { return one->HasStages(); });
+    m_sample = has ? std::optional(m_sample.value_or(m_surroundings.Now())) : std::nullopt;
 }
 
 std::string ClickRouter::WriteStages(const std::string& text)

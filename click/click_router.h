@@ -46,10 +46,7 @@ class ClickRouter
     bool Round();
 
     /// How long the router has nothing to do unless a frame arrives; nothing = for ever.
-    std::optional<std::chrono::nanoseconds> Idle() const
-    {
-        return m_engine->Idle();
-    }
+    std::optional<std::chrono::nanoseconds> Idle() const;
 
     /// Another configuration takes over. Interfaces stay open: what arrives meanwhile waits in their sockets
     /// and rings. What the old one has in its queues leaves first, and what it knows of its neighbours'
@@ -104,6 +101,8 @@ class ClickRouter
   private:
     void OpenDevices(std::chrono::milliseconds wait);
     void Flush();
+    /// What stages count is taken down each second, as long as an interface has some.
+    void SampleIfDue();
     StagedDevice& Named(const std::string& name) const;
 
     Surroundings& m_surroundings;
@@ -114,6 +113,7 @@ class ClickRouter
     std::vector<std::unique_ptr<StagedDevice>> m_devices;
     std::unique_ptr<Engine> m_engine;
     unsigned m_swaps{0};
+    std::optional<std::chrono::nanoseconds> m_sample; ///< when the next one is due; nothing while there are no stages
 };
 
 } // namespace netboxit::click

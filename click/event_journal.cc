@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -40,6 +41,8 @@ EventJournal::EventJournal(const std::string& path, std::chrono::nanoseconds now
         // A pipe that somebody in the node put there must not hold up packets.
         m_file.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644),
                        "cannot write the journal to " + path);
+        // Of what is no file nothing is counted but what is written here.
+        m_length = static_cast<std::uint64_t>(std::max<off_t>(::lseek(m_file->Get(), 0, SEEK_END), 0));
         if (const auto before = BeganBefore(m_file->Get(), now))
         {
             m_began = *before;
@@ -56,9 +59,19 @@ void EventJournal::Add(const std::string& interface,
                        const nlohmann::json& details,
                        std::chrono::nanoseconds now)
 {
-    nlohmann::json line{{"at_s", std::chrono::duration<double>(now - m_began).count()}, {"event", event}, {"station", interface}};
+    nlohmann::json line{{"at_s", Since(now)}, {"event", event}, {"station", interface}};
     line.update(details);
     Write(line);
+}
+
+void EventJournal::Sample(const nlohmann::json& statistics, std::chrono::nanoseconds now)
+{
+    Write({{"at_s", Since(now)}, {"statistics", statistics}});
+}
+
+double EventJournal::Since(std::chrono::nanoseconds now) const
+{
+    return std::chrono::duration<double>(now - m_began).count();
 }
 
 void EventJournal::Write(const nlohmann::json& line)
@@ -68,15 +81,17 @@ void EventJournal::Write(const nlohmann::json& line)
         return;
     }
     const auto text = (m_isCut ? "\n" : "") + line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-    const auto written = ::write(m_file->Get(), text.data(), text.size());
+    const bool isTooLong = m_length + text.size() > LONGEST;
+    const auto written = isTooLong ? 0 : ::write(m_file->Get(), text.data(), text.size());
     const bool isWhole = written == static_cast<ssize_t>(text.size());
     m_isCut = !isWhole && (written > 0 || m_isCut);
+    m_length += written > 0 ? static_cast<std::uint64_t>(written) : 0;
     if (!isWhole && !m_isRefused)
     {
         m_isRefused = true;
         std::fprintf(stderr,
                      "click-router: from now on events are missing in the journal: %s\n",
-                     std::strerror(written < 0 ? errno : ENOSPC));
+                     std::strerror(isTooLong ? EFBIG : written < 0 ? errno : ENOSPC));
     }
 }
 

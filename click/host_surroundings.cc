@@ -56,6 +56,11 @@ void HostSurroundings::Announce(const std::string& interface, std::string_view e
     m_journal.Add(interface, event, details, Now());
 }
 
+void HostSurroundings::Sample(const nlohmann::json& statistics)
+{
+    m_journal.Sample(statistics, Now());
+}
+
 std::optional<std::string> HostSurroundings::HardwareAddress(const std::string& name) const
 {
     if (m_options.memory.contains(name))

@@ -21,6 +21,7 @@ class HostSurroundings : public Surroundings
     std::chrono::nanoseconds Now() const override;
     std::unique_ptr<Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) override;
     void Announce(const std::string& interface, std::string_view event, const nlohmann::json& details) override;
+    void Sample(const nlohmann::json& statistics) override;
     /// Click also asks for words that are no interfaces, to learn just that. With --check there are no interfaces; then any word
     /// that could be one has an address. An end of a memory wire is none of the kernel's: its address is that of its variable.
     std::optional<std::string> HardwareAddress(const std::string& name) const override;

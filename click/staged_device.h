@@ -33,6 +33,17 @@ class StagedDevice final : public Device
         return m_chain.Read(Now());
     }
 
+    bool HasStages() const
+    {
+        return !m_chain.IsEmpty();
+    }
+
+    /// As stages::Chain::AddTo.
+    void AddTo(nlohmann::json& counters) const
+    {
+        m_chain.AddTo(counters, Now());
+    }
+
     int Descriptor() const override
     {
         return m_device->Descriptor();

@@ -27,6 +27,8 @@ class Surroundings
     virtual std::unique_ptr<Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) = 0;
     /// Something happened at an interface (stages::Chain::Announce).
     virtual void Announce(const std::string& interface, std::string_view event, const nlohmann::json& details) = 0;
+    /// {stations: {interface: {…}}}: what is counted now.
+    virtual void Sample(const nlohmann::json& statistics) = 0;
     /// As 02:00:00:00:00:01; nothing where no interface has this name. Does not wait.
     virtual std::optional<std::string> HardwareAddress(const std::string& name) const = 0;
 };

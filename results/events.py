@@ -12,12 +12,9 @@ from contracts.announced import details, words
 from contracts.run_files import read_lines
 from contracts.run_records import EventRecord
 from contracts.statistics import Details
-from results.journal import Journal
+from results.journal import EARLIEST_S, Journal
 from results.machines import ONE_MACHINE, Machines
 from results.metrics_document import Event
-
-#: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
-_EARLIEST_S = -0.5
 
 #: How much later than the run made it a change may appear in the netbox's journal to be the same one: a netbox that is overloaded
 #: is late by 0.1 s at most, besides what its answer took.
@@ -45,7 +42,7 @@ def read_events(
     Raises DamagedRun.
     """
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
-    announced = [event for event in _announced(journals, began_ns) if _EARLIEST_S <= event["time_s"] <= until_s]
+    announced = [event for event in _announced(journals, began_ns) if EARLIEST_S <= event["time_s"] <= until_s]
     run_events = [_made(line, announced, machines, began_ns) for line in read_lines(events_file, EventRecord)]
     return sorted([*run_events, *announced], key=lambda event: float(event["time_s"]))
 

@@ -26,6 +26,10 @@ _DISTRIBUTION = "length"
 _LONGEST_S, _LARGEST, _CLOSEST_S = 1e9, 1e100, 1e-5
 
 
+#: A router's journal begins with its process: what was while the lab came up is no part of the run.
+EARLIEST_S: Final = -0.5
+
+
 @dataclass
 class Journal:
     """One netbox's: when it began (CLOCK_REALTIME), what happened, and samples of statistics, both by seconds since then."""
@@ -105,6 +109,7 @@ def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
         for netbox, journal in journals.items()
         for offset_s in [journal.offset_s(began_ns)]
         for at_s, statistics in journal.samples
+        if at_s + offset_s >= EARLIEST_S
         for station, name, value in _numbers(statistics)
     ]
     return pl.DataFrame(rows, schema=SERIES, orient="row")

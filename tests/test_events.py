@@ -91,7 +91,7 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     series = pl.read_parquet(outcome.folder / "series.parquet")
     assert {"ground", "hub"} <= set(series["station"])
     page = (outcome.folder / "report.html").read_text()
-    assert "The course of the run" in page and "wire link.hub--b.eth0 down" in page and "Inside the netboxes" in page
+    assert "The course of the run" in page and "wire link.hub--b.eth0 down" in page and "Inside netboxes and routers" in page
 
 
 #: 50 packets a second through two segments joined by memory, of which one loses its power for half a second.

@@ -79,6 +79,8 @@ def test_pink_at_an_interface_of_a_click_router_does_the_same(tmp_path: Path) ->
     (file := tmp_path / "topology.yaml").write_text(BEHIND_A_ROUTER)
     run = ran(file, tmp_path / "results", "--virtual")
     assert lost(run, "uploads") == 0
+    (share,) = [one for one in json.loads((run / "metrics.json").read_text())["series"] if one["name"] == "pink.share"]
+    assert (share["netbox"], share["station"], share["min"]) == ("gate", "a", 10e6 / 8)
     devices = counted(run, "gate")["devices"]
     assert devices["a"]["stages"][0]["rewrites"] > 1000
     assert devices["a"]["policed"] == 0
@@ -112,7 +114,7 @@ def _check_changed(run: Path) -> None:
     device = counted(run, "gate")["devices"]["a"]
     assert device["policed"] > 0
     assert "stages" not in device
-    assert "pink.flows" in {one["name"] for one in metrics["series"]}
+    assert {"gate", "dsl"} == {one["netbox"] for one in metrics["series"] if one["name"] == "pink.flows"}
     assert (run / "report.html").exists()
 
 

@@ -101,21 +101,11 @@ Json PortStages::Read(std::int64_t now) const
 
 void PortStages::AddTo(Json& stations, std::int64_t now) const
 {
-    const auto all = Read(now);
-    for (const auto& [station, read] : all.items())
+    for (StationId station = 0; station < m_ports.size(); ++station)
     {
-        auto& own = stations[station];
-        for (auto stage : read)
+        if (Has(station))
         {
-            const auto kind = stage["stage"].get<std::string>();
-            stage.erase("stage");
-            stage.erase("by_flow");
-            auto name = kind;
-            for (int further = 2; own.contains(name); ++further)
-            {
-                name = kind + '-' + std::to_string(further);
-            }
-            own[name] = std::move(stage);
+            m_ports[station].chain.AddTo(stations[m_stations[station]], now);
         }
     }
 }

@@ -46,8 +46,7 @@ class PortStages
 
     /// {station: list of statistics}, of stations that have stages.
     Json Read(std::int64_t now) const;
-    /// Puts the same into the statistics of stations, {station: {counter: number}}: each stage by its kind, further ones of a kind as "kind-2".
-    /// Flows are left out: these statistics become series, and connections come and go.
+    /// Puts it into the statistics of stations, {station: {…}}, as stages::Chain::AddTo.
     void AddTo(Json& stations, std::int64_t now) const;
 
   private:

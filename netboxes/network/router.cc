@@ -122,6 +122,7 @@ void Router::SetStages(const std::string& interface, const Json& stages)
     {
         throw std::runtime_error("router " + m_configuration.name + ": " + error.what());
     }
+    Run();
 }
 
 void Router::SetPower(bool on)
@@ -163,6 +164,11 @@ std::unique_ptr<click::Device> Router::OpenDevice(const std::string& name, std::
 void Router::Announce(const std::string& interface, std::string_view event, const Json& details)
 {
     m_journal.Add(interface, event, details, Now());
+}
+
+void Router::Sample(const Json& statistics)
+{
+    m_journal.Sample(statistics, Now());
 }
 
 std::optional<std::string> Router::HardwareAddress(const std::string& name) const

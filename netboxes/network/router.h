@@ -43,6 +43,7 @@ class Router : public click::Surroundings
     std::chrono::nanoseconds Now() const override;
     std::unique_ptr<click::Device> OpenDevice(const std::string& name, std::chrono::milliseconds wait) override;
     void Announce(const std::string& interface, std::string_view event, const Json& details) override;
+    void Sample(const Json& statistics) override;
     std::optional<std::string> HardwareAddress(const std::string& name) const override;
 
   private:

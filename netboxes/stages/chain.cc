@@ -93,4 +93,20 @@ Json Chain::Read(std::int64_t now) const
     return read;
 }
 
+void Chain::AddTo(Json& counters, std::int64_t now) const
+{
+    for (auto stage : Read(now))
+    {
+        const auto kind = stage["stage"].get<std::string>();
+        stage.erase("stage");
+        stage.erase("by_flow");
+        auto name = kind;
+        for (int further = 2; counters.contains(name); ++further)
+        {
+            name = kind + '-' + std::to_string(further);
+        }
+        counters[name] = std::move(stage);
+    }
+}
+
 } // namespace netboxit::stages

@@ -51,6 +51,9 @@ class Chain
 
     /// A list of their statistics, each with its kind as "stage".
     Json Read(std::int64_t now) const;
+    /// Adds the same to `counters`, {kind: {counter: number}}; further ones of a kind are "kind-2". Flows are left out: these become series, and
+    /// connections come and go.
+    void AddTo(Json& counters, std::int64_t now) const;
 
   private:
     struct Link
