@@ -69,7 +69,8 @@ def emulate(
     """Run `technology` with all as in YAML (in the parameters its `stations`) on frames that enter at stated times.
 
     Without `duration_s` the run ends 1 s after the last frame is accounted for. With `interval_s` the journal has the segment's
-    statistics at each such interval.
+    statistics at each such interval. Runs whose `seed` is a small number have losses in common: several repetitions take
+    contracts.names.repetition_seed.
     Raises pydantic.ValidationError for bad parameters, EmulationFailed when the netbox fails.
     """
     model = technologies()[technology].model_validate(parameters)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from contracts.names import repetition_seed
 from netboxes.engine.virtual import Change, Emulation, TimedFrame, emulate, udp
 from netboxes.multiservice.profiles import PROFILES, ProfileName
 from netboxes.multiservice.traffic import SILENCE, TALK, TRAFFIC
@@ -225,8 +226,8 @@ def _conferencing() -> Chapter:
         for scheme, (lost, lost_deviation, delay_ms, delay_deviation) in schemes.items():
             settings = {"scheme": scheme, **({"attempts": 1} if scheme.startswith("rlp") else {})}
             losses, delays = [], []
-            for seed in range(RUNS):
-                ran = over(profile, packets, settings, errors={"level": 4}, seed=seed + 1)
+            for repetition in range(RUNS):
+                ran = over(profile, packets, settings, errors={"level": 4}, seed=repetition_seed(1, repetition))
                 arrived = ran.records[ran.records["fate"] == Fate.DELIVERED]
                 took_s = (arrived["out_ns"] - arrived["in_ns"]) / 1e9 + lan_s
                 losses.append(100 * (1 - len(arrived) / len(packets)))

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from contracts.names import repetition_seed
 from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import emulate
 from netboxes.pmr import arithmetic
@@ -101,10 +102,10 @@ def _access() -> Chapter:
     figures = []
     for window in (2, 4, 8, 16):
         accesses = 0
-        for seed in range(1, 6):
+        for repetition in range(5):
             frames = {"base": HELLO} | {f"t{i}": packets(i, 40, [START + 2.8 * k for k in range(100)]) for i in range(2)}
             parameters = network(2, access_attempts=15, access_frame=window, hang_time="0 s")
-            emulation = emulate("pmr", parameters, frames, seed=seed)
+            emulation = emulate("pmr", parameters, frames, seed=repetition_seed(1, repetition))
             accesses += sum(station(emulation, f"t{i}")["accesses"] for i in range(2))
         expected = arithmetic.accesses_of_two(window)
         # The number of repeated collisions is geometric.
@@ -132,8 +133,8 @@ def _errors() -> Chapter:
         parameters = network(**radio, error_model="tu50", acknowledged=False, tx_power=power, base_tx_power=power)
         frames = {"t0": packets(0, 40, [START + 0.4 * i for i in range(700)]), "base": HELLO}
         losses, carried = 0, 0
-        for seed in range(1, 5):
-            emulation = emulate("pmr", parameters, frames, seed=seed)
+        for repetition in range(4):
+            emulation = emulate("pmr", parameters, frames, seed=repetition_seed(1, repetition))
             sender = station(emulation, "t0")
             losses += sender["blocks_lost"]
             carried += sender["slots_used"]
