@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <utility>
+#include <vector>
 
 using namespace netboxit::multiservice;
 
@@ -54,6 +57,12 @@ class Formula
         return {static_cast<ServiceId>(*first), number};
     }
 
+    /// V(t): the stamp of the latest frame that left.
+    double Now() const
+    {
+        return m_now;
+    }
+
     bool IsEmpty() const
     {
         return std::ranges::all_of(m_lines, [](const auto& line) { return line.empty(); });
@@ -66,56 +75,174 @@ class Formula
     double m_now{0};
 };
 
+/// A scheduler whose stamps a test can check. FrameScheduler does not show its stamps, but of two equal stamps that of the lower
+/// service goes first. So a frame has a stamp exactly if it leaves after a lower service's frame with this stamp, and before a
+/// higher service's frame with this stamp. The first and the last service send these two frames, the probes.
+class StampedScheduler
+{
+  public:
+    /// `rates`: of services 1, 2, …, behind one that is not used.
+    explicit StampedScheduler(const std::vector<double>& rates)
+    {
+        for (std::size_t service = 1; service < rates.size(); ++service)
+        {
+            m_scheduler.SetShare(static_cast<ServiceId>(service), rates[service]);
+        }
+        m_scheduler.SetShare(BEFORE, PROBE_RATE);
+        m_scheduler.SetShare(BEHIND, PROBE_RATE);
+    }
+
+    void Enqueue(const AirFrame& frame)
+    {
+        m_scheduler.Enqueue(frame);
+    }
+
+    bool IsEmpty() const
+    {
+        return m_scheduler.IsEmpty();
+    }
+
+    /// Takes out the next frame: its service and its number, or nothing if its stamp is not `stamp`. If the frame before had the
+    /// same stamp, no probe fits between them. The second probe is then as short as possible.
+    std::optional<std::pair<ServiceId, std::uint16_t>> Dequeue(double stamp)
+    {
+        const auto bytes = static_cast<std::uint32_t>((stamp - m_now) * PROBE_RATE);
+        m_now = stamp;
+        Probe(BEHIND, std::max(bytes, 1U));
+        if (bytes > 0)
+        {
+            Probe(BEFORE, bytes);
+            if (m_scheduler.Dequeue().service != BEFORE)
+            {
+                return std::nullopt;
+            }
+        }
+        const auto frame = m_scheduler.Dequeue();
+        std::vector<AirFrame> probes;
+        m_scheduler.TakeAll(BEHIND, probes);
+        return frame.service == BEHIND ? std::nullopt : std::optional(std::pair(frame.service, frame.sequence));
+    }
+
+  private:
+    static constexpr ServiceId BEFORE = 0;
+    static constexpr ServiceId BEHIND = MOST_SERVICES - 1;
+    /// A power of two, so that stamps of probes are exact.
+    static constexpr double PROBE_RATE = 2048;
+
+    void Probe(ServiceId service, std::uint32_t bytes)
+    {
+        auto frame = Frame(service, 0);
+        frame.payload = m_pool.Take(1, bytes);
+        m_scheduler.Enqueue(std::move(frame));
+    }
+
+    PacketPool m_pool{[](std::uint64_t, bool, Drop) {}};
+    FrameScheduler m_scheduler;
+    double m_now{0};
+};
+
+/// Services that always have frames to send, of 1 to `LONGEST` bytes, and what they have sent.
+class Backlog
+{
+  public:
+    static constexpr std::uint8_t LONGEST = 60;
+
+    explicit Backlog(const std::vector<double>& shares)
+        : sent(shares.size()),
+          m_shares(shares),
+          m_sum(std::accumulate(shares.begin(), shares.end(), 0.0))
+    {
+        for (ServiceId service = 0; service < shares.size(); ++service)
+        {
+            m_scheduler.SetShare(service, shares[service]);
+            Enqueue(service);
+            Enqueue(service);
+        }
+    }
+
+    void SendFrame()
+    {
+        const auto frame = m_scheduler.Dequeue();
+        sent[frame.service] += frame.Bytes();
+        m_all += frame.Bytes();
+        Enqueue(frame.service);
+    }
+
+    /// Bytes that a service has sent beyond its share of all.
+    double Ahead(std::size_t service) const
+    {
+        return sent[service] - m_all * m_shares[service] / m_sum;
+    }
+
+    std::vector<double> sent; ///< bytes, by service
+
+  private:
+    void Enqueue(ServiceId service)
+    {
+        m_scheduler.Enqueue(Frame(service, static_cast<std::uint8_t>(1 + m_random() % LONGEST)));
+    }
+
+    std::vector<double> m_shares;
+    double m_sum;
+    double m_all{0};
+    std::mt19937 m_random{1};
+    FrameScheduler m_scheduler;
+};
+
 } // namespace
 
 TEST(FrameSchedulerTest, StampsOfAScriptedListAreThoseOfTheFormula)
 {
-    // Worked by hand with rates 1, 2 and 4: stamps, in the order in which the frames come.
-    Formula formula({1, 2, 4});
-    EXPECT_EQ(formula.Enqueue(Frame(0, 8)), 8);
-    EXPECT_EQ(formula.Enqueue(Frame(1, 8)), 4);
-    EXPECT_EQ(formula.Enqueue(Frame(1, 10)), 9);
-    EXPECT_EQ(formula.Dequeue().first, 1);        // V = 4
-    EXPECT_EQ(formula.Enqueue(Frame(2, 4)), 5);   // an empty line: from V
-    EXPECT_EQ(formula.Enqueue(Frame(2, 20)), 10); // a backlogged one: from its last stamp
-
-    FrameScheduler scheduler;
-    scheduler.SetShare(0, 1);
-    scheduler.SetShare(1, 2);
-    scheduler.SetShare(2, 4);
-    scheduler.Enqueue(Frame(0, 8));
-    scheduler.Enqueue(Frame(1, 8));
-    scheduler.Enqueue(Frame(1, 10));
-    EXPECT_EQ(scheduler.Dequeue().service, 1); // 4
-    scheduler.Enqueue(Frame(2, 4));
-    scheduler.Enqueue(Frame(2, 20));
-    std::vector<int> order;
-    while (!scheduler.IsEmpty())
+    // A9. Stamps are worked by hand, with rates 1, 2 and 4.
+    const std::vector<double> rates{0, 1, 2, 4};
+    Formula formula(rates);
+    StampedScheduler scheduler(rates);
+    std::uint16_t number = 0;
+    const auto arrives = [&](ServiceId service, std::uint8_t bytes, double stamp)
     {
-        order.push_back(scheduler.Dequeue().service);
-    }
-    EXPECT_EQ(order, (std::vector<int>{2, 0, 1, 2})); // 5, 8, 9, 10
+        const auto frame = Frame(service, bytes, number++);
+        EXPECT_EQ(formula.Enqueue(frame), stamp);
+        scheduler.Enqueue(frame);
+    };
+    const auto leaves = [&](ServiceId service, std::uint16_t which, double stamp)
+    {
+        const std::pair frame(service, which);
+        EXPECT_EQ(formula.Dequeue(), frame);
+        EXPECT_EQ(scheduler.Dequeue(stamp), frame) << stamp;
+    };
+    arrives(1, 8, 8);
+    arrives(2, 8, 4);
+    arrives(2, 10, 9);
+    leaves(2, 1, 4);    // V = 4
+    arrives(3, 4, 5);   // an empty line: from V
+    arrives(3, 20, 10); // a backlogged one: from its last stamp
+    leaves(3, 3, 5);
+    leaves(1, 0, 8);
+    arrives(1, 2, 10); // as early as the last frame of service 3, and of a lower service
+    leaves(2, 2, 9);
+    leaves(1, 5, 10);
+    leaves(3, 4, 10);
+    // All lines are empty: V may begin at 0 again, and only differences from V are checked.
+    arrives(2, 6, 13);
+    leaves(2, 6, 13);
+    EXPECT_TRUE(scheduler.IsEmpty());
 }
 
-TEST(FrameSchedulerTest, AnyFramesLeaveInTheOrderOfTheFormula)
+TEST(FrameSchedulerTest, AnyFramesHaveStampsAndOrderOfTheFormula)
 {
     // Powers of two: stamps are exact in both, so equal ones are equal.
-    const std::vector<double> rates{0.25, 0.5, 1, 2, 8};
+    const std::vector<double> rates{0, 0.25, 0.5, 1, 2, 8};
     for (unsigned seed = 1; seed <= 50; ++seed)
     {
         std::mt19937 random(seed);
-        FrameScheduler scheduler;
-        for (std::size_t service = 0; service < rates.size(); ++service)
-        {
-            scheduler.SetShare(static_cast<ServiceId>(service), rates[service]);
-        }
+        StampedScheduler scheduler(rates);
         Formula formula(rates);
         std::uint16_t number = 0;
         for (int step = 0; step < 2000; ++step)
         {
             if (formula.IsEmpty() || random() % 2 == 0)
             {
-                const auto frame = Frame(static_cast<ServiceId>(random() % rates.size()),
+                const auto frame = Frame(static_cast<ServiceId>(1 + random() % (rates.size() - 1)),
                                          static_cast<std::uint8_t>(1 + random() % 200),
                                          number++);
                 scheduler.Enqueue(frame);
@@ -123,51 +250,78 @@ TEST(FrameSchedulerTest, AnyFramesLeaveInTheOrderOfTheFormula)
             }
             else
             {
-                const auto sent = scheduler.Dequeue();
-                ASSERT_EQ((std::pair(sent.service, sent.sequence)), formula.Dequeue());
+                const auto next = formula.Dequeue();
+                ASSERT_EQ(scheduler.Dequeue(formula.Now()), next) << "seed " << seed << ", stamp " << formula.Now();
             }
             ASSERT_EQ(scheduler.IsEmpty(), formula.IsEmpty()); // never idle with a backlog
         }
     }
 }
 
-TEST(FrameSchedulerTest, BackloggedServicesGetTheirSharesWithinAFrame)
+TEST(FrameSchedulerTest, TwoBackloggedServicesAreWithinAFrameOfTheirSharesAtEachStep)
 {
-    // Cellular's shares of T7.1, which need not sum up to 1, and a third service.
-    const std::vector<double> shares{0.33, 0.66, 0.11};
-    constexpr double LONGEST = 60;
-    FrameScheduler scheduler;
-    std::mt19937 random(1);
-    std::vector<double> sent(shares.size());
-    const auto enqueue = [&](ServiceId service)
-    { scheduler.Enqueue(Frame(service, static_cast<std::uint8_t>(1 + random() % 60))); };
-    for (ServiceId service = 0; service < shares.size(); ++service)
+    // A9, with T7.1's shares, which need not sum up to 1. Golestani's bound is |sent_1/r_1 - sent_2/r_2| <= L/r_1 + L/r_2, with
+    // L = the longest frame. Multiplied by r_1·r_2/(r_1 + r_2) it says that each service is within L of its share.
+    for (const auto& shares : {std::vector{0.33, 0.66}, std::vector{0.5, 0.5}})
     {
-        scheduler.SetShare(service, shares[service]);
-        enqueue(service);
-        enqueue(service);
-    }
-    double all = 0;
-    for (int frame = 0; frame < 20'000; ++frame)
-    {
-        const auto next = scheduler.Dequeue();
-        sent[next.service] += next.Bytes();
-        all += next.Bytes();
-        enqueue(next.service);
-        // Golestani's bound: two services differ, by their shares, by less than a longest frame of each.
-        for (std::size_t one = 0; one < shares.size(); ++one)
+        Backlog backlog(shares);
+        for (int frame = 0; frame < 20'000; ++frame)
         {
-            for (std::size_t other = 0; other < one; ++other)
+            backlog.SendFrame();
+            for (const std::size_t service : {0, 1})
             {
-                ASSERT_LE(std::abs(sent[one] / shares[one] - sent[other] / shares[other]),
-                          LONGEST / shares[one] + LONGEST / shares[other]);
+                ASSERT_LE(std::abs(backlog.Ahead(service)), Backlog::LONGEST) << frame << ' ' << service;
             }
         }
     }
-    for (std::size_t service = 0; service < shares.size(); ++service)
+}
+
+TEST(FrameSchedulerTest, MoreThanTwoBackloggedServicesAreWithinGolestanisBound)
+{
+    // Golestani's bound holds for each pair of services, and a service can be ahead of all others at the same time. The sum of
+    // r_i·r_j/R·(L/r_i + L/r_j) over the n - 1 other services, with R = the sum of all r, is L·(1 + (n - 2)·r_i/R): this is how
+    // far service i can be from its share. One frame is the bound of SCFQ for two services only; with three or more it is not.
+    for (const auto& shares : {std::vector{0.33, 0.66, 0.11}, std::vector{0.5, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05}})
     {
-        EXPECT_NEAR(sent[service], all * shares[service] / 1.1, LONGEST);
+        const auto sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+        const auto others = static_cast<double>(shares.size()) - 2;
+        Backlog backlog(shares);
+        for (int frame = 0; frame < 20'000; ++frame)
+        {
+            backlog.SendFrame();
+            for (std::size_t one = 0; one < shares.size(); ++one)
+            {
+                ASSERT_LE(std::abs(backlog.Ahead(one)), Backlog::LONGEST * (1 + others * shares[one] / sum))
+                    << frame << ' ' << one;
+                for (std::size_t other = 0; other < one; ++other)
+                {
+                    ASSERT_LE(std::abs(backlog.sent[one] / shares[one] - backlog.sent[other] / shares[other]),
+                              Backlog::LONGEST / shares[one] + Backlog::LONGEST / shares[other]);
+                }
+            }
+        }
     }
+}
+
+TEST(FrameSchedulerTest, OfManyServicesOneIsAheadByMoreThanAFrame)
+{
+    // The first service has half of the link, and eight others share the rest. The first frame of each of these has the stamp of
+    // the first service's eighth frame.
+    FrameScheduler scheduler;
+    for (ServiceId service = 0; service <= 8; ++service)
+    {
+        scheduler.SetShare(service, service == 0 ? 0.5 : 0.0625);
+        for (int frame = 0; frame < 10; ++frame)
+        {
+            scheduler.Enqueue(Frame(service, 50));
+        }
+    }
+    for (int frame = 0; frame < 8; ++frame)
+    {
+        EXPECT_EQ(scheduler.Dequeue().service, 0) << frame;
+    }
+    // It has sent eight frames of eight, and its share is four: ahead by four frames. The bound of n = 9 is 4.5 frames.
+    EXPECT_EQ(scheduler.Dequeue().service, 1);
 }
 
 TEST(FrameSchedulerTest, AnUnusedShareIsSplitInProportion)

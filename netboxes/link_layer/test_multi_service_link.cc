@@ -3,16 +3,20 @@
 #include "make_service.h"
 #include "test_link.h"
 
+#include "test_frames.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <numeric>
 #include <random>
 #include <stdexcept>
 
 using namespace netboxit::multiservice;
 using namespace netboxit::multiservice::testing;
+using netboxit::stages::testing::Build;
 
 namespace
 {
@@ -51,10 +55,18 @@ class BareLink
         m_ends[end]->service->Send(m_pool.Take(item, bytes));
     }
 
+    const Service& operator[](int end) const
+    {
+        return *m_ends[end]->service;
+    }
+
     const std::vector<Departure>& Departures(int end) const
     {
         return m_ends[end]->departures;
     }
+
+    std::function<void(int end, const Delivery&)> onDelivery{};
+    std::function<std::span<const std::uint8_t>(std::uint64_t item)> bytes{};
 
   private:
     struct End : ServicePort
@@ -73,8 +85,10 @@ class BareLink
             return true;
         }
 
-        void Deliver(const Packet&) override
+        void Deliver(const Packet& packet) override
         {
+            link.onDelivery(end, {link.m_events.Now(), 0, packet.Item()});
+            packet.MarkDelivered();
         }
 
         void GaveUp(std::uint16_t sequence) override
@@ -82,9 +96,9 @@ class BareLink
             link.m_ends[1 - end]->service->PeerGaveUp(sequence);
         }
 
-        std::span<const std::uint8_t> BytesOf(const Packet&) const override
+        std::span<const std::uint8_t> BytesOf(const Packet& packet) const override
         {
-            return {};
+            return link.bytes(packet.Item());
         }
 
         Timebase& Time() override
@@ -143,14 +157,86 @@ class BareLink
     std::array<std::unique_ptr<End>, 2> m_ends;
 };
 
+/// A TCP connection over a link. Both hosts send data, and acknowledge each segment at once. They repeat nothing: only the link
+/// layer does.
+template <typename Link>
+class Connection
+{
+  public:
+    Connection(Events& events, Link& link) : m_link(link)
+    {
+        link.bytes = [this](std::uint64_t item) { return std::span<const std::uint8_t>(m_items[item].frame); };
+        link.onDelivery = [this, &events](int end, const Delivery& delivery)
+        { events.At(events.Now(), [this, end, item = delivery.item] { Receive(end, item); }); };
+    }
+
+    /// A segment with so many bytes of data, or with none: a pure acknowledgement. Of a segment with data the link charges the
+    /// data only (section 7.1).
+    void Send(int end, std::uint32_t bytes)
+    {
+        auto& host = m_hosts[end];
+        Item item{.sequence = host.next, .bytes = bytes};
+        host.next += bytes;
+        const bool fromBase = end == 0;
+        item.frame = Build({.source = ADDRESSES[end],
+                            .destination = ADDRESSES[1 - end],
+                            .sourcePort = static_cast<std::uint16_t>(fromBase ? 40000 : 80),
+                            .destinationPort = static_cast<std::uint16_t>(fromBase ? 80 : 40000),
+                            .sequence = item.sequence,
+                            .acknowledgement = host.expected,
+                            .window = 1000,
+                            .payload = bytes});
+        m_items.push_back(std::move(item));
+        m_link.Send(end, m_items.size() - 1, bytes > 0 ? bytes : ACKNOWLEDGEMENT);
+    }
+
+  private:
+    static constexpr std::array<std::uint32_t, 2> ADDRESSES{0x0a000001, 0x0a000002};
+    static constexpr std::uint32_t ACKNOWLEDGEMENT = 40;
+
+    struct Item
+    {
+        std::uint32_t sequence{};
+        std::uint32_t bytes{};
+        netboxit::stages::testing::Frame frame{};
+    };
+
+    struct Host
+    {
+        std::uint32_t next{1};
+        std::uint32_t expected{1};
+        std::map<std::uint32_t, std::uint32_t> received{}; ///< bytes by sequence number
+    };
+
+    void Receive(int end, std::uint64_t item)
+    {
+        auto& host = m_hosts[end];
+        if (m_items[item].bytes == 0)
+        {
+            return;
+        }
+        host.received[m_items[item].sequence] = m_items[item].bytes;
+        while (host.received.contains(host.expected))
+        {
+            host.expected += host.received[host.expected];
+        }
+        Send(end, 0);
+    }
+
+    Link& m_link;
+    std::vector<Item> m_items{Item{}}; ///< items are from 1
+    std::array<Host, 2> m_hosts;
+};
+
 /// Traffic of both ends, from a seed.
 template <typename Link>
 std::array<std::vector<Departure>, 2> DeparturesOf(Events& events, Link& link)
 {
     std::mt19937 random(5);
-    for (std::uint64_t item = 1; item <= 3000; ++item)
+    Connection connection(events, link);
+    for (int segment = 0; segment < 3000; ++segment)
     {
-        link.Send(static_cast<int>(random() % 2), item, 1 + static_cast<std::uint32_t>(random() % PCS.framePayload));
+        connection.Send(static_cast<int>(random() % 2), 1 + static_cast<std::uint32_t>(random() % PCS.framePayload));
         events.RunUntil(events.Now() + random() % (40 * MILLISECOND));
     }
     events.RunUntil(events.Now() + 20 * SECOND);
@@ -177,17 +263,29 @@ TEST(MultiServiceLinkTest, WithOneServiceItDoesWhatTheBareSchemeDoes)
     {
         SCOPED_TRACE(scheme.dump());
         std::array<std::vector<Departure>, 2> layered, bare;
+        // The base station's statistics show that Snoop could read all packets, and that it had something to do.
+        const auto expectSnooped = [&](const Json& read, std::uint64_t retransmissions)
+        {
+            if (scheme["scheme"] == "snoop")
+            {
+                EXPECT_EQ(read["connections"], 1);
+                EXPECT_EQ(read["unmanaged"], 0);
+                EXPECT_GT(retransmissions, 100U);
+            }
+        };
         {
             Events events;
             std::mt19937 random(9);
             TestLink link(events, PCS, Layer({scheme}), [&](int, const AirFrame&) { return Fate{.isLost = random() % 10 == 0}; });
             layered = DeparturesOf(events, link);
+            expectSnooped(link[0].Read()[0], link[0].StatisticsOf(0).retransmissions);
         }
         {
             Events events;
             std::mt19937 random(9);
             BareLink link(events, PCS, scheme, [&](int, const AirFrame&) { return random() % 10 == 0; });
             bare = DeparturesOf(events, link);
+            expectSnooped(link[0].Read(), link[0].Statistics().retransmissions);
         }
         ASSERT_GT(layered[0].size(), 1000U);
         EXPECT_EQ(layered[0], bare[0]);

@@ -23,6 +23,7 @@ namespace
 constexpr std::uint32_t SEGMENT = 100;
 constexpr std::uint32_t WIRED = 0x0a000001;
 constexpr std::uint32_t WIRELESS = 0x0a000002;
+constexpr std::uint8_t ESP = 50; ///< IANA protocol number
 
 Json SnoopOf(unsigned connections = 10, unsigned cache = 100)
 {
@@ -63,6 +64,10 @@ class Path
     {
         m_frames.resize(m_frames.size() + 1);
         m_frames.back() = Build(segment);
+        if (isEncrypted)
+        {
+            m_frames.back()[netboxit::ETHERNET_HEADER + 9] = ESP;
+        }
         const auto item = m_frames.size() - 1;
         m_segments[item] = segment;
         link.Send(end, item, static_cast<std::uint32_t>(m_frames[item].size() - netboxit::ETHERNET_HEADER));
@@ -76,6 +81,8 @@ class Path
     /// Acknowledgement numbers that the wired sender sees, in segments.
     std::vector<unsigned> acknowledgements{};
     unsigned duplicatesAtReceiver{0};
+    /// The hosts use IPsec: nothing on the path can read their TCP headers.
+    bool isEncrypted{false};
 
     Events events{};
     TestLink link;
@@ -246,6 +253,66 @@ TEST(SnoopTest, WhatItCannotReadPassesAndIsCounted)
     EXPECT_EQ(path.link.Delivered(1).size(), 3U);
     EXPECT_EQ(path.link[0].Read()[0]["unmanaged"], 3 + 3); // and the acknowledgements
     EXPECT_EQ(path.link[0].Read()[0]["connections"], 0);
+}
+
+TEST(SnoopTest, ALossOfAnEncryptedSegmentIsNotRepaired)
+{
+    // A15: the same loss as in ALossIsRepairedLocallyAndItsDuplicatesAreSuppressed. All duplicates reach the sender, which has to
+    // repeat the segment itself.
+    Path path({2});
+    path.isEncrypted = true;
+    path.SendData(0, 10);
+    path.Run();
+    EXPECT_EQ(path.acknowledgements, (Numbers{1, 2, 2, 2, 2, 2, 2, 2, 2}));
+    EXPECT_EQ(path.link[0].StatisticsOf(0).retransmissions, 0U);
+    EXPECT_EQ(path.link[0].StatisticsOf(0).dropped[static_cast<std::size_t>(Drop::Suppressed)], 0U);
+    const auto read = path.link[0].Read()[0];
+    EXPECT_EQ(read["connections"], 0);
+    EXPECT_EQ(read["cached_segments"], 0);
+    EXPECT_EQ(read["unmanaged"], 10 + 9); // segments, and acknowledgements
+}
+
+TEST(SnoopTest, ItsStateGrowsWithConnectionsAndThatOfSelectiveRepeatDoesNot)
+{
+    // A15: the wireless host has received four segments of each connection and has not acknowledged them. Snoop keeps them all.
+    // SR/M2 keeps a window of frames at most, and none when the link layer's acknowledgements have come.
+    constexpr unsigned SEGMENTS = 4;
+    constexpr unsigned WINDOW = 127;
+    const auto send = [](Path& path, unsigned connections)
+    {
+        path.link.onDelivery = {};
+        for (unsigned connection = 0; connection < connections; ++connection)
+        {
+            for (unsigned segment = 0; segment < SEGMENTS; ++segment)
+            {
+                path.Send({.sourcePort = static_cast<std::uint16_t>(1 + connection),
+                           .sequence = 1 + segment * SEGMENT,
+                           .payload = SEGMENT});
+            }
+        }
+    };
+    for (const unsigned connections : {1U, 10U, 100U})
+    {
+        SCOPED_TRACE(connections);
+        const auto segments = SEGMENTS * connections;
+        Path snoop({}, SnoopOf(100));
+        send(snoop, connections);
+        snoop.events.RunUntil(SECOND); // the local timer takes longer
+        EXPECT_EQ(snoop.link.Delivered(1).size(), segments);
+        const auto read = snoop.link[0].Read()[0];
+        EXPECT_EQ(read["connections"], connections);
+        EXPECT_EQ(read["cached_segments"], segments);
+        EXPECT_EQ(snoop.link.Pool().Packets(), segments);
+
+        Path selectiveRepeat({}, Arq("sr-m2", 0.05, 0.005, WINDOW));
+        send(selectiveRepeat, connections);
+        EXPECT_EQ(selectiveRepeat.link[0].Read()[0]["outstanding"], std::min(segments, WINDOW));
+        EXPECT_EQ(selectiveRepeat.link.Pool().Packets(), std::min(segments, WINDOW));
+        selectiveRepeat.events.RunUntil(SECOND); // the link layer has acknowledged them
+        EXPECT_EQ(selectiveRepeat.link.Delivered(1).size(), std::min(segments, WINDOW));
+        EXPECT_EQ(selectiveRepeat.link[0].Read()[0]["outstanding"], 0);
+        EXPECT_EQ(selectiveRepeat.link.Pool().Packets(), 0U);
+    }
 }
 
 TEST(SnoopTest, TheLongestIdleConnectionLeaves)

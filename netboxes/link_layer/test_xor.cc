@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <string>
 
 using namespace netboxit::multiservice;
 using namespace netboxit::multiservice::testing;
@@ -84,6 +85,34 @@ TEST(XorTest, WhatIsLostForGoodIsCountedWhenTheBlockEnds)
     EXPECT_EQ(script.link[1].StatisticsOf(0).repaired, 1U);
     EXPECT_EQ(script.link[1].StatisticsOf(0).lost, 2U); // the last block has not ended
     EXPECT_EQ(script.link.Settled(1)->reason, Drop::OnAir);
+}
+
+TEST(XorTest, AReceiverKeepsOneSumAndNoPackets)
+{
+    // A4: one buffer at the receiver, whatever the size of the block. While a block is open, the sender's parity packet refers to
+    // all packets of the block, so what the receiver keeps shows only when the sender has ended the block. The parity frame is
+    // lost here, so the receiver has no other reference: neither with the whole block, nor with all of it but one packet.
+    for (const unsigned block : {8U, 127U})
+    {
+        for (const std::uint64_t lost : {0, 3})
+        {
+            SCOPED_TRACE(std::to_string(block) + " packets, lost: " + std::to_string(lost));
+            Events events;
+            TestLink link(events, WLAN, Layer({Xor(block)}), [&](int, const AirFrame& frame)
+                          { return Fate{.isLost = frame.type == FrameType::Parity || frame.payload.Item() == lost}; });
+            for (std::uint64_t packet = 1; packet < block; ++packet)
+            {
+                link.Send(0, packet, 100);
+                events.RunUntil(events.Now() + 10 * MILLISECOND);
+                ASSERT_EQ(link.Pool().Packets(), packet + 1); // and the parity packet
+            }
+            link.Send(0, block, 100);
+            events.RunUntil(events.Now() + SECOND);
+            EXPECT_EQ(link[0].StatisticsOf(0).sentParity, 1U);
+            EXPECT_EQ(link.Delivered(1).size(), block - (lost > 0 ? 1 : 0));
+            EXPECT_EQ(link.Pool().Packets(), 0U);
+        }
+    }
 }
 
 TEST(XorTest, LongBlocksOfWhichTwoHaveNumbersLoseNothing)
