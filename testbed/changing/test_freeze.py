@@ -22,8 +22,8 @@ pytestmark = pytest.mark.lab
 PROGRAM = """\
 import threading, time
 threading.Thread(target=lambda: [time.sleep(0.01) for _ in iter(int, 1)], daemon=True).start()
-print("runs", flush=True)
 before = time.monotonic()
+print("runs", flush=True)
 while True:
     time.sleep(0.001)
     now = time.monotonic()
