@@ -100,6 +100,14 @@ def test_rates_of_a_managed_link_change_at_their_times(tmp_path: Path) -> None:
     assert not [event for event in metrics["events"] if event["kind"] == "set"], "told once"
 
 
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[Path]:
+    (folder := tmp_path / "state").mkdir()
+    before = traces(folder)
+    yield folder
+    assert traces(folder) == before
+
+
 #: Three members and the allocator in one network.
 FLAT = """\
 name: flat
@@ -126,9 +134,10 @@ KIND_AT, ANNOUNCEMENT = 3, 9
 
 
 @pytest.mark.parametrize("clock", ["virtual", pytest.param("real", marks=pytest.mark.lab)])
-def test_one_multicast_tells_all_members_of_a_network_of_a_change(tmp_path: Path, clock: str) -> None:
+def test_one_multicast_tells_all_members_of_a_network_of_a_change(tmp_path: Path, state: Path, clock: str) -> None:
     (file := tmp_path / "flat.yaml").write_text(FLAT)
-    netboxit("run", file, "--results", tmp_path / "results", *(["--virtual"] if clock == "virtual" else []))
+    options = ["--virtual"] if clock == "virtual" else ["--name", f"fl{os.getpid()}"]
+    netboxit("run", file, "--results", tmp_path / "results", *options, NETBOXIT_STATE=str(state))
     run = tmp_path / "results/latest"
     [link] = json.loads((run / "metrics.json").read_text())["managed_links"]
     assert [member["budget_bps"][-2:] for member in link["members"]] == [[1_000_000, 500_000]] * 3
@@ -155,14 +164,6 @@ def announcements(capture: Path) -> list[tuple[float, str, str, int]]:
         for time, source, destination, ttl, payload in (line.split("\t") for line in lines)
         if bytes.fromhex(payload)[KIND_AT] == ANNOUNCEMENT
     ]
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[Path]:
-    (folder := tmp_path / "state").mkdir()
-    before = traces(folder)
-    yield folder
-    assert traces(folder) == before
 
 
 #: Two members behind a router, whose satellite tells it its rate.
