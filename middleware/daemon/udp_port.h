@@ -49,8 +49,8 @@ class UdpPort
         }
     }
 
-    /// Sends to an address, from datagram.from where it says one, and to a group by the interface that has that; it does not wait. Returns what the system answers where it does
-    /// not take the datagram, or an empty text.
+    /// Sends to an address, from datagram.from where it says one, and to a group by the interface that has that address; it does
+    /// not wait. Returns what the system answers where it does not take the datagram, or an empty text.
     std::string Send(const Datagram& datagram, const Address& to);
 
   private:
