@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace netboxit::click
 {
@@ -66,7 +67,14 @@ void EventJournal::Add(const std::string& interface,
 
 void EventJournal::Sample(const nlohmann::json& statistics, std::chrono::nanoseconds now)
 {
-    Write({{"at_s", Since(now)}, {"statistics", statistics}});
+    if (m_length < LONGEST / 2)
+    {
+        Write({{"at_s", Since(now)}, {"statistics", statistics}});
+    }
+    else if (!std::exchange(m_isHalfFull, true))
+    {
+        std::fprintf(stderr, "click-router: the journal is half full, and from now on only events are written to it\n");
+    }
 }
 
 double EventJournal::Since(std::chrono::nanoseconds now) const

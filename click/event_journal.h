@@ -24,7 +24,8 @@ class EventJournal
     /// What the disk refuses, or is beyond the file's greatest length, is lost, and the first time that is said on standard error.
     void Add(const std::string& interface, std::string_view event, const nlohmann::json& details, std::chrono::nanoseconds now);
 
-    /// {stations: {interface: {…}}}: what is counted now.
+    /// {stations: {interface: {…}}}: what is counted now. In the first half of the file only, which is full after days: there stays
+    /// room for events.
     void Sample(const nlohmann::json& statistics, std::chrono::nanoseconds now);
 
   private:
@@ -38,6 +39,7 @@ class EventJournal
     std::chrono::nanoseconds m_began;
     std::uint64_t m_length{}; ///< bytes
     bool m_isRefused{false};
+    bool m_isHalfFull{false};
     bool m_isCut{false}; ///< the disk took a part of the last line
 };
 

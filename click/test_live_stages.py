@@ -244,6 +244,20 @@ def test_what_stages_count_is_taken_down_each_second_while_there_are_some(wires:
     assert counted["police"]["dropped"] == 8
 
 
+def test_samples_leave_half_of_the_journal_to_events(wires: list[Path], tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with journal.open("w") as file:
+        file.write('{"began_ns": 1}\n')
+        file.truncate(32 << 20)
+    with running(wires, tmp_path) as gate:
+        gate.handlers.set_stages("ian", [SLOW])
+        assert gate.passed(frames(10)) == frames(2)
+    with journal.open("rb") as file:
+        file.seek(32 << 20)
+        (line,) = file.read().splitlines()
+    assert json.loads(line)["event"] == "policing"
+
+
 def test_a_full_disk_costs_events_and_no_packet(wires: list[Path], tmp_path: Path) -> None:
     with running(wires, tmp_path, BRIDGE, "--journal=/dev/full") as gate:
         gate.handlers.set_stages("ian", [SLOW])

@@ -359,7 +359,7 @@ def lost_on_the_air(ran: Emulation) -> NDArray[np.bool_]:
 
 
 def test_losses_of_two_repetitions_have_nothing_in_common() -> None:
-    """With the seeds 1 and 3, as they are, they had 45 % in common: ns-3's generator is linear in its state."""
+    """With the seeds 1 and 3, as they are, they correlate by 0.45: ns-3's generator is linear in its state."""
     count = 20_000
     link = {"profile": "cellular", "errors": {"level": 4}}
     sent = packets(1 + 0.05 * np.arange(count), 50)

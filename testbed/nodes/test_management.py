@@ -45,6 +45,12 @@ def test_their_user_learns_of_silent_allocators_and_budgets_that_nobody_enforces
         and words.startswith("its budget of the managed link sat is not enforced: no HTB")
         and words.isprintable()
     )
+    (late,) = read(tmp_path, {**MEMBER, "group": {"error": "No buffer space\x1b[2J"}})
+    words = late.words()
+    assert words is not None and words.startswith(
+        "announcements of the managed link sat do not reach it, and budgets change late: No"
+    )
+    assert words.isprintable()
 
 
 @pytest.mark.parametrize(
