@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from contracts.installation import CHECKOUT, ENVIRONMENT
+from tests.waiting import until
 
 pytestmark = pytest.mark.long
 
@@ -86,7 +87,7 @@ def test_it_starts_a_cluster_once_and_takes_it_away(tmp_path: Path) -> None:
             machines["beta"]["netboxit_lab_workers"] = ["1"]
             write()
             played("workers.yml")
-            assert not former.exists()
+            until(lambda: not former.exists(), "the former worker is gone, also for its parent")
             assert "Cpus_allowed_list:\t1\n" in worker_of_labs("1").read_text()
     finally:
         played("workers-leave.yml")

@@ -15,8 +15,6 @@ namespace
 constexpr const char* DEFAULT_CLASS = "default";
 /// Of every frame: its service (Xylomenos 1999, 6.2).
 constexpr unsigned COMMON_HEADER = 1;
-/// Frames that may wait where nobody said how many: the default of service.py.
-constexpr unsigned QUEUE = 50;
 
 std::string ClassOf(const Json& service)
 {
@@ -30,7 +28,7 @@ bool HasDefault(const Json& services)
 
 Json SchemeJson(const Json& service, const Json& defaults)
 {
-    Json settings{{"scheme", service.at("scheme")}, {"share", service.at("share")}, {"queue", service.at("queue")}};
+    Json settings{{"scheme", service.at("scheme")}, {"share", service.at("share")}};
     for (const auto& [key, usual] : defaults.at(service.at("scheme").get<std::string>()).items())
     {
         const auto said = service.value(key, Json());
@@ -63,7 +61,7 @@ Json LayerJson(const Json& link, const Json& services)
     if (!HasDefault(services))
     {
         const double mean = said == 0 ? 1 : shares / static_cast<double>(said);
-        settings.push_back({{"scheme", "none"}, {"share", mean}, {"queue", QUEUE}});
+        settings.push_back(SchemeJson({{"scheme", "none"}, {"share", mean}}, link.at("defaults")));
     }
     const auto& factor = link.at("timer_factor");
     return {{"services", settings},

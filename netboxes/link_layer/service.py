@@ -114,7 +114,13 @@ class Service(Recovery):
 
     traffic_class: str = Field(alias="class", description="A class that the netbox declares, or `default`: all others.")
     share: float = Field(1.0, ge=1e-3, le=1e3, description="Of the link while others send, too; only ratios count.")
-    queue: int = Field(50, ge=1, le=1_000_000, description="Frames that may wait for the transmitter; 50 as in ns-2.")
+    queue: int | None = Field(
+        None,
+        ge=1,
+        le=1_000_000,
+        description="Frames that may wait for the transmitter. Default: 50 as in ns-2; above a technology as many as go in a timer, "
+        "where that is more.",
+    )
     choices: Annotated[list[Choice], Field(min_length=2, max_length=8)] | None = Field(
         None,
         description="by-loss: its schemes, in the order of the loss from which each is taken: "

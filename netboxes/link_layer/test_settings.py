@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -76,13 +77,14 @@ def test_multiservice_keeps_its_own_services() -> None:
     assert Netbox.model_validate(netbox).parameters.values()["services"][0]["class"] == "default"
 
 
-def test_windows_and_rings_follow_from_how_many_frames_are_under_way() -> None:
+def test_windows_rings_and_queues_follow_from_how_many_frames_are_under_way() -> None:
     """4 timers of two delays and 24 frames; twice 3 such timers and a delay; 1501 bytes and a header at 10 Mbit/s."""
     defaults = LinkLayer.model_validate({"rate": "10 Mbit/s", "delay": "270 ms"}).model_dump(mode="json")["defaults"]
     arq_s, rlp_s = (8 * (1501 + header) / 10e6 for header in (3, 2))
     window = 4 * (0.54 / arq_s + 24)
     assert window - 1 < defaults["sr-m2"]["window"] - 1 <= window
     assert defaults["sr-m2"]["sequence_bits"] == 12
+    assert {settings["queue"] for settings in defaults.values()} == {math.ceil(window / 4)}
     ring = 2 * (3 * (0.54 / rlp_s + 24) + 0.27 / rlp_s)
     assert ring - 1 < defaults["rlp"]["ring"] - 1 <= ring
     assert defaults["rlp"]["sequence_bits"] == 13
@@ -92,7 +94,7 @@ def test_where_few_frames_are_under_way_they_are_as_in_the_source() -> None:
     """The cellular link (table 3.1): 14.4 kbit/s, 100 ms and 50 bytes."""
     cellular = {"rate": "14.4 kbit/s", "delay": "100 ms", "frame": "50 B"}
     defaults = LinkLayer.model_validate(cellular).model_dump(mode="json")["defaults"]
-    assert (defaults["sr-m2"]["window"], defaults["sr-m2"]["sequence_bits"]) == (127, 8)
+    assert (defaults["sr-m2"]["window"], defaults["sr-m2"]["sequence_bits"], defaults["sr-m2"]["queue"]) == (127, 8, 50)
     assert defaults["rlp"]["sequence_bits"] == 9
 
 

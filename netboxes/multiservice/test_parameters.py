@@ -79,7 +79,6 @@ def test_what_changes_live_is_said_as_in_yaml() -> None:
         "class": "stream",
         "scheme": "rlp",
         "share": 1.0,
-        "queue": 50,
         "timer": 0.9,
     }
 
