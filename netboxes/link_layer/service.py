@@ -118,8 +118,8 @@ class Service(Recovery):
         None,
         ge=1,
         le=1_000_000,
-        description="Frames that may wait for the transmitter. Default: 50 as in ns-2; above a technology as many as go in a timer, "
-        "where that is more.",
+        description="Frames that may wait for the transmitter. Default: 50 as in ns-2; above a technology as many as go in a "
+        "timer, where that is more.",
     )
     choices: Annotated[list[Choice], Field(min_length=2, max_length=8)] | None = Field(
         None,
