@@ -7,6 +7,7 @@
 #include <bitset>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace netboxit::multiservice
 {
@@ -39,20 +40,45 @@ class ParityBlock
         See(position, now);
         Mark(position);
         m_sum ^= packet.Sum();
+        ForgetParityOfWhole();
         return true;
     }
 
     /// The parity packet, which stands behind so many packets. False: it was here before.
     bool TakeParity(std::uint32_t packets, const Packet& parity, std::int64_t now)
     {
-        if (m_parity)
+        if (m_hadParity)
         {
             return false;
         }
         See(packets, now);
+        m_hadParity = true;
         m_parity = parity;
         m_size = packets;
+        ForgetParityOfWhole();
         return true;
+    }
+
+    /// Whether parity is here that may still yield a packet. It refers to all packets of the block.
+    bool KeepsParity() const
+    {
+        return static_cast<bool>(m_parity);
+    }
+
+    void ForgetParity()
+    {
+        m_parity = {};
+    }
+
+    /// No more of it is awaited. Returns how many packets are lost with that; what comes nevertheless is a packet found.
+    std::uint32_t End()
+    {
+        return std::exchange(m_hasEnded, true) ? 0 : Missing();
+    }
+
+    bool HasEnded() const
+    {
+        return m_hasEnded;
     }
 
     /// When a later one came than the first one that is missing, ns.
@@ -76,16 +102,25 @@ class ParityBlock
         }
         Mark(position);
         m_sum ^= packet.Sum();
+        ForgetParityOfWhole();
         return packet;
     }
 
+  private:
     /// Packets that are known to have been sent and are not here.
     std::uint32_t Missing() const
     {
         return std::max(m_size, m_end) - m_count;
     }
 
-  private:
+    void ForgetParityOfWhole()
+    {
+        if (m_count == m_size)
+        {
+            ForgetParity();
+        }
+    }
+
     /// Something at this position came.
     void See(std::uint32_t position, std::int64_t now)
     {
@@ -110,6 +145,8 @@ class ParityBlock
     std::uint32_t m_sum{0};
     std::int64_t m_gapSeen{0};
     Packet m_parity{};
+    bool m_hadParity{};
+    bool m_hasEnded{};
 };
 
 } // namespace netboxit::multiservice

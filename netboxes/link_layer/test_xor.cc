@@ -79,12 +79,55 @@ TEST(XorTest, ParityIsAsLongAsTheLongestPacketAndTwoBytesMore)
     }
 }
 
-TEST(XorTest, WhatIsLostForGoodIsCountedWhenTheBlockEnds)
+TEST(XorTest, WhatIsLostForGoodIsCountedAlsoBeforeASilence)
 {
     Script script(Xor(4), 12, {0, 2, 5, 10, 11});
     EXPECT_EQ(script.link[1].StatisticsOf(0).repaired, 1U);
-    EXPECT_EQ(script.link[1].StatisticsOf(0).lost, 2U); // the last block has not ended
-    EXPECT_EQ(script.link.Settled(1)->reason, Drop::OnAir);
+    EXPECT_EQ(script.link[1].StatisticsOf(0).lost, 4U); // nothing comes behind the last block
+    for (const std::uint64_t packet : {1, 3, 9, 10})
+    {
+        ASSERT_TRUE(script.link.Settled(packet)) << packet;
+        EXPECT_EQ(script.link.Settled(packet)->reason, Drop::OnAir);
+    }
+    EXPECT_EQ(script.link.Pool().Packets(), 0U);
+}
+
+TEST(XorTest, WhatComesAfterASilenceWasNotLost)
+{
+    // One of two packets that parity could not repair was overtaken by more than it should be.
+    Events events;
+    TestLink link(events, WLAN, Layer({Xor(4)}),
+                  [](int, const AirFrame& frame)
+                  { return Fate{.isLost = frame.payload.Item() == 1, .later = frame.payload.Item() == 2 ? 200 * MILLISECOND : 0}; });
+    for (const std::uint64_t packet : {1, 2, 3, 4})
+    {
+        link.Send(0, packet, 100);
+    }
+    events.RunUntil(100 * MILLISECOND);
+    EXPECT_EQ(link[1].StatisticsOf(0).lost, 2U);
+    events.RunUntil(SECOND);
+    EXPECT_EQ(link.DeliveredItems(1), (Items{3, 4, 2}));
+    EXPECT_EQ(link[1].StatisticsOf(0).lost, 1U);
+    EXPECT_EQ(link.Pool().Packets(), 0U);
+}
+
+TEST(XorTest, AParityWithoutFurtherUseIsForgottenAtOnce)
+{
+    for (const std::uint64_t lost : {0, 2, 4})
+    {
+        Events events;
+        TestLink link(events, WLAN, Layer({Xor(4)}),
+                      [&](int, const AirFrame& frame)
+                      { return Fate{.isLost = frame.type == FrameType::Data && frame.payload.Item() == lost}; });
+        for (const std::uint64_t packet : {1, 2, 3, 4, 5})
+        {
+            link.Send(0, packet, 100);
+        }
+        // The parity of the first block has come with the fifth packet, and a round trip has not passed since.
+        events.RunUntil(WLAN.delay + 6 * 8 * 103 * SECOND / static_cast<std::int64_t>(WLAN.rate));
+        EXPECT_EQ(link.DeliveredItems(1).size(), 5U);
+        EXPECT_EQ(link.Pool().Packets(), 2U) << "packet 5 and the sender's parity";
+    }
 }
 
 TEST(XorTest, AReceiverKeepsOneSumAndNoPackets)

@@ -25,7 +25,8 @@ XorParity::XorParity(ServicePort& port, const Json& settings)
 XorParity::XorParity(ServicePort& port, HeaderFields fields, std::uint32_t size, std::uint32_t blocks)
     : Service(port, {fields}),
       m_size(size),
-      m_blocks(blocks)
+      m_blocks(blocks),
+      m_silence(port.Time(), [this] { FellSilent(); })
 {
 }
 
@@ -86,7 +87,7 @@ void XorParity::TakeFrame(const AirFrame& frame)
     }
     const auto found = [&]
     {
-        if (m_former && &block == &*m_former)
+        if (block.HasEnded())
         {
             m_statistics.Found();
         }
@@ -102,6 +103,24 @@ void XorParity::TakeFrame(const AirFrame& frame)
         // It would have come just before the one that showed the gap.
         Deliver(*repaired, now - block.GapSeen() + m_port.Facts().TimeOf(frame.Bytes()));
     }
+    if (m_block->KeepsParity() || (m_former && m_former->KeepsParity()))
+    {
+        m_silence.Start(RoundTrip() + 1); // a frame that is a round trip late may still come
+    }
+    else
+    {
+        m_silence.Stop();
+    }
+}
+
+void XorParity::FellSilent()
+{
+    if (m_block->KeepsParity())
+    {
+        m_statistics.lost += m_block->End();
+        m_block->ForgetParity();
+    }
+    m_former.reset();
 }
 
 ParityBlock& XorParity::BlockAt(std::uint32_t number)
@@ -128,10 +147,11 @@ ParityBlock& XorParity::BlockAt(std::uint32_t number)
         if (!m_former)
         {
             m_former = NewBlock(number);
+            m_former->End(); // what was lost of it is counted
         }
         return *m_former;
     }
-    m_statistics.lost += m_block->Missing() + std::uint64_t{passed - 1} * m_size;
+    m_statistics.lost += m_block->End() + std::uint64_t{passed - 1} * m_size;
     m_former.reset();
     if (passed == 1)
     {

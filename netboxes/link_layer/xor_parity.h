@@ -58,6 +58,8 @@ class XorParity : public Service
     void Send(FrameType type, const Packet& packet);
     /// The receiver's block of this number.
     ParityBlock& BlockAt(std::uint32_t number);
+    /// Nothing came for so long that nothing that was overtaken comes any more.
+    void FellSilent();
 
     std::uint32_t m_blocks; ///< numbers of blocks
 
@@ -68,6 +70,7 @@ class XorParity : public Service
     std::optional<ParityBlock> m_block;  ///< the receiver's
     std::optional<ParityBlock> m_former; ///< the one just before: frames that were overtaken may still come
     std::int64_t m_latest{0}; ///< when the latest frame came, ns
+    Timer m_silence;          ///< runs while a block keeps parity that yields nothing so far
 };
 
 } // namespace netboxit::multiservice

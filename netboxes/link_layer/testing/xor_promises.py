@@ -118,9 +118,10 @@ class Xor(Promise):
             return True
         ahead = frame.index - receiver.current
         is_silent = self.now - receiver.latest > self.facts.round_trip
+        if frame.overtaken_at and self.now - frame.overtaken_at > self.facts.round_trip:
+            return False
         if ahead < 0:
-            is_late = self.now - frame.overtaken_at > self.facts.round_trip
-            return ahead == -1 and self.block_numbers > 2 and not is_late
+            return ahead == -1 and self.block_numbers > 2
         # Numbers have not gone round, to one that is the latest block's or the one's before.
         return ahead < (self.block_numbers if is_silent or self.block_numbers == 2 else self.block_numbers - 1)
 
