@@ -109,6 +109,7 @@ OF_FLOWS: Final = (
     Measure("tcp_syn_rtt_ms", "ms", "from SYN to SYN ACK, mean of the connections", "lower"),
     Measure("tcp_retransmissions", "", "segments that were sent again", "lower"),
     Measure("tcp_retransmission_ratio", "", "bytes sent again of all bytes sent", "lower"),
+    Measure("tcp_repeated_ratio", "", "bytes that arrived again, of all bytes that arrived", "lower"),
     Measure("tcp_reordering_ratio", "", "segments that came after one which was sent later (RFC 4737)", "lower"),
 )
 

@@ -75,7 +75,7 @@ def write(
         {
             **_identity(document, flow, of),
             **_of_flow(flow),
-            **_of_streams(streams),
+            **of_streams(streams),
             **own.get((of.application.name, flow["name"], flow["direction"]), {}),
         }
         for flow, (of, streams) in zip(told, measured, strict=True)
@@ -143,7 +143,7 @@ def _of_flow(flow: Flow | Conversation) -> _Values:
     }
 
 
-def _of_streams(streams: Sequence[Stream]) -> _Values:
+def of_streams(streams: Sequence[Stream]) -> _Values:
     """Of all streams of a flow together; what is not known of one of them is not known."""
     if not streams:
         return {}
@@ -156,6 +156,8 @@ def _of_streams(streams: Sequence[Stream]) -> _Values:
     sent = sum(own.bytes - own.unseen_bytes + own.retransmitted_bytes for own in senders)
     reorderings = [stream.reordering for stream in streams if stream.reordering is not None]
     segments = sum(own.segments for own in reorderings)
+    repeated = [stream.repeated_bytes for stream in streams if stream.repeated_bytes is not None]
+    came = delivered + sum(repeated)
     syns = [stream.syn_rtt_ms for stream in streams if stream.syn_rtt_ms is not None]
     return {
         "tcp_streams": len(streams),
@@ -166,6 +168,7 @@ def _of_streams(streams: Sequence[Stream]) -> _Values:
         "tcp_syn_rtt_ms": sum(syns) / len(syns) if syns else None,
         "tcp_retransmissions": sum(own.retransmissions for own in senders) if all_sent else None,
         "tcp_retransmission_ratio": sum(own.retransmitted_bytes for own in senders) / sent if all_sent and sent else None,
+        "tcp_repeated_ratio": sum(repeated) / came if came and len(repeated) == len(streams) else None,
         "tcp_reordering_ratio": sum(int(own.extent.size) for own in reorderings) / segments
         if segments and len(reorderings) == len(streams)
         else None,

@@ -16,6 +16,7 @@ from results import pcapng
 from results.fairness import jain, over_time
 from results.frames import read_capture
 from results.segments import ACK, FIN, SYN, Segments
+from results.tables import of_streams
 from results.tcp import MOST, Stream, streams
 from results.tcp_figures import MeasuredStream, tcp_stream
 
@@ -239,6 +240,7 @@ def test_what_arrives_twice_counts_once(tmp_path: Path) -> None:
     (stream,) = found(tmp_path, talk)
     assert stream.delivered is not None
     assert (stream.delivered.bytes[-1], stream.repeated_bytes) == (3 * SEGMENT, 2 * SEGMENT)
+    assert of_streams([stream])["tcp_repeated_ratio"] == 2 / 5
     assert stream.sender is not None
     assert stream.sender.retransmitted_bytes == SEGMENT
 

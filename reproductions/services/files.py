@@ -12,18 +12,21 @@ from netboxes.multiservice.profiles import ProfileName
 from reproductions.campaign_experiment import CampaignExperiment, CampaignsExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
+from reproductions.services import independent
 from reproductions.services.conferences import LEVELS
-from reproductions.services.plots import FILE, LINK_GOODPUT, Plot, Quantity
+from reproductions.services.plots import ARRIVED_AGAIN, FILE, LINK_GOODPUT, Plot, Quantity
 from results.intervals import Interval
 
+#: Of what arrives, a share that counts as none.
+_HARDLY = 0.01
 _WORDS = {"none": "Default", "go-back-n": "GBN", "sr-m2": "SR/M2", "rlp": "RLP", "snoop": "Snoop"}
 _FEW_FADES = (
-    "fades come some 12 times in 120 s, and the start of a transfer counts for more than in the source's. Longer ones (4 MB at "
-    "level 1, in `test_tcp.py`) are with SR/M2 and Default within 10 % of an independent simulation, whose gain is 23 %"
+    "fades come some 12 times in 120 s, and the start of a transfer counts for more than in the source's. In runs of 2000 s it "
+    "is 21 %: 50.6 and 61.1 kbit/s"
 )
 _HALF = (
-    "it is half of the source's: Default is faster than in an independent simulation, by a fifth at this level and by 7 % at "
-    "level 1, whereas SR/M2, RLP and Snoop are within 3 % of it. Why we do not know"
+    "fades come some 12 times in 120 s. In runs of 2000 s it is 29 %: Default has 37.2 kbit/s and SR/M2 48.1, each within 9 % of "
+    "an independent simulation (34.2 and 50.6), whose gain is 48 %"
 )
 _ALIKE = "both are as fast within what six runs of some 12 fades tell: their intervals overlap"
 _LEAST_ERRORS = (
@@ -41,6 +44,19 @@ _SNOOP = (
     "do not know"
 )
 _LEVEL_3 = "at level 3 both are as fast within what six runs tell: 3.5 and 3.7 kbit/s, intervals overlap"
+_SHORTER_HEADER = (
+    "a frame of RLP has a byte less, which is more than what SR/M2 repeats sooner at few errors. The independent simulation has "
+    "RLP above at levels 1 and 2, and SR/M2 by 0.3 % at level 3"
+)
+_ANOTHER_STUDY_GBN = (
+    "Go-Back-N, above all over two links, is slower than there by 12 to 16 %, and Snoop over two links by 11 to 47 %, also in "
+    "runs of 3000 s (1.2 against 1.6 kbit/s at level 3); why is not understood. Default at the most errors has too few packets "
+    "in 500 s: six runs know its mean to 20 to 40 %"
+)
+_ANOTHER_STUDY_PCS = "fades come some 12 times in 120 s: at the most errors six runs know these means to 15 to 80 %"
+_ANOTHER_STUDY_WLAN = (
+    "120 s are short there: in runs of 1000 s Default has 220 and 103 kbit/s at levels 2 and 3, 6 and 3 % less than there"
+)
 _MANY_FADES = "fades of two links leave Default from 0.3 to 23 kbit/s of 64 in six runs, so that its mean is known to half of it"
 
 
@@ -56,6 +72,8 @@ def _one_link(cells: Cells) -> Iterator[Comparison]:
         yield pcs.order(level, "sr-m2", "snoop")
         yield pcs.order(level, "rlp", "snoop")
     yield pcs.same("rlp", "sr-m2", 1, 0.05)
+    for level in LEVELS[:-1]:
+        yield pcs.order(level, "sr-m2", "rlp", reason=_SHORTER_HEADER)
     yield pcs.order(4, "sr-m2", "rlp", reason=_ALIKE)
     for scheme in ("sr-m2", "rlp"):
         yield wlan.gain(scheme, 1, 0.15, _LEAST_ERRORS)
@@ -63,9 +81,14 @@ def _one_link(cells: Cells) -> Iterator[Comparison]:
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
         yield wlan.order(level, "snoop", "go-back-n")
+        yield wlan.order(level, "rlp", "sr-m2")
     for level in LEVELS[:-1]:
         yield wlan.same("snoop", "rlp", level, 0.1)
     yield wlan.order(4, "rlp", "snoop")
+    for plot in (pcs, wlan):
+        yield from _hardly_repeated_twice(plot)
+    yield independent.beside_files(pcs, _ANOTHER_STUDY_PCS)
+    yield independent.beside_files(wlan)
 
 
 def _goodput(cells: Cells) -> Iterator[Comparison]:
@@ -93,6 +116,8 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
         yield wlan.order(level, "sr-m2", "snoop", "none")
+    yield independent.beside_files(pcs, _ANOTHER_STUDY_PCS)
+    yield independent.beside_files(wlan, _ANOTHER_STUDY_WLAN)
 
 
 def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
@@ -125,6 +150,18 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
         yield goodput.order(level, "sr-m2", "go-back-n")
     yield goodput.same("sr-m2", "rlp", 1, 0.05, "close")
     yield goodput.order(4, "rlp", "sr-m2")
+    yield from _hardly_repeated_twice(one)
+    yield independent.beside_files(one, _ANOTHER_STUDY_GBN)
+    yield independent.beside_files(two, _ANOTHER_STUDY_GBN)
+
+
+def _hardly_repeated_twice(plot: Plot) -> Iterator[Comparison]:
+    """TCP sends again what the link layer still repeats at the most errors alone (4.4.1)."""
+    again = replace(plot, quantity=ARRIVED_AGAIN)
+    for scheme in ("sr-m2", "rlp"):
+        most = max(LEVELS[:-1], key=lambda level: again.value(scheme, level).mean)
+        what = plot.what(f"bytes that TCP receives again, {plot.words[scheme]}, most of levels 1 to 3")
+        yield between(what, "at level 4 alone", again.value(scheme, most), (0.0, _HARDLY), PERCENT)
 
 
 def _above(plot: Plot, scheme: str, other: str, level: int) -> bool:
@@ -145,8 +182,8 @@ _JUDGED = (
 )
 _SHORT = (
     "The source sends files of 10 MB (PCS) and 100 MB (WLAN), we for 120 s, so that a run of the PCS link has some 12 fades and "
-    "its start counts for more. *Nearly equal* is within 5 %, and of Snoop within 10 %. Not here: GBN on the PCS link, of which "
-    "the source's text says nothing."
+    "its start counts for more. *Nearly equal* is within 5 %, and of Snoop within 10 %. Of GBN on the PCS link the source's text "
+    "says nothing. Bytes that TCP receives again are hardly any up to 1 %."
 )
 
 FILES_OVER_ONE = CampaignExperiment(

@@ -30,6 +30,8 @@ _KBPS = Unit(" kbit/s", digits=1)
 FILE = Quantity(("file.transfer_goodput_kbps",), _KBPS)
 #: Bytes of the file by all that the link layer of LAN1 sent in their direction (4.1.1).
 LINK_GOODPUT = Quantity(("file.transfer_bytes", "air.base.station_sent_bytes"), Unit(digits=3), lambda file, sent: file / sent)
+#: Bytes that arrived at TCP again, of all that arrived: a link layer and TCP had both repeated them.
+ARRIVED_AGAIN = Quantity(("file.tcp_repeated_ratio",), PERCENT)
 #: Without time to read, bytes of pages by the time of their loading are those by the time until the last one was there.
 PAGES = Quantity(("web.page_goodput_kbps",), _KBPS)
 TALK_LOST = Quantity(("talk.loss_ratio",), PERCENT)
