@@ -34,6 +34,7 @@ LINK_GOODPUT = Quantity(("file.transfer_bytes", "air.base.station_sent_bytes"), 
 ARRIVED_AGAIN = Quantity(("file.tcp_repeated_ratio",), PERCENT)
 #: Without time to read, bytes of pages by the time of their loading are those by the time until the last one was there.
 PAGES = Quantity(("web.page_goodput_kbps",), _KBPS)
+TALK_CARRIED = Quantity(("talk.goodput_kbps",), _KBPS)
 TALK_LOST = Quantity(("talk.loss_ratio",), PERCENT)
 #: Mean and two standard deviations (5.3).
 TALK_DELAY = Quantity(
