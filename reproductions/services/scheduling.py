@@ -104,8 +104,8 @@ SCHEDULING = CampaignsExperiment(
     "something to schedule; the last rows have it on, with all packets in one queue above the services. The delay is the mean "
     "and two standard deviations, *far higher* twice that and more, *nearly constant* within 25 %, *nearly equal* within 10 %. "
     "The source ends a run with its file (2 MB, half an hour and more), we after 1000 s. Of other links, which are alike, it has "
-    "no plot; ours run for 500 s (PCS) and 60 s (WLAN). 200 packets may wait in each service and above them, so that TCP's windows "
-    "of 20 segments lose nothing by a full queue, as in the source.",
+    "no plot; ours run for 500 s (PCS) and 60 s (WLAN). 200 packets may wait in each service and above them, so that TCP's "
+    "windows of 20 segments lose nothing by a full queue, as in the source.",
     campaigns={
         "LAN1": Path(__file__).with_name("scheduling-lan1.yaml"),
         "WAN2": Path(__file__).with_name("scheduling-wan2.yaml"),
