@@ -34,6 +34,8 @@ def compare(runs: Conferences) -> Iterator[Comparison]:
         for level in LEVELS[1:]:
             lost = [(words, runs.loss(_cell("sr-m2", level, timer))), ("Default", runs.loss(_cell("none", level)))]
             yield falls(f"F5.2: lost at level {level}, {words} above Default", "worse than Default", lost, PERCENT, reason)
+    first = [("Default", runs.loss(_cell("none", LEVELS[0]))), ("SR/M2", runs.loss(_cell("sr-m2", LEVELS[0])))]
+    yield falls(f"F5.2: lost at level {LEVELS[0]}, Default above SR/M2", "not worse than Default", first, PERCENT)
     what = f"F5.3: delay at level {LEVELS[-1]}, SR/M2"
     delay = runs.delay_ms(_cell("sr-m2", LEVELS[-1]))
     yield between(what, "tens to hundreds of seconds", delay, (1e4, 1e6), _SECONDS, _TIMERS)
