@@ -126,7 +126,7 @@ def test_services_above_a_satellite_recover_what_it_loses_in_a_lab(tmp_path: Pat
     assert abs(loss["frames"] - 0.02 * packets) < 4 * (0.02 * 0.98 * packets) ** 0.5
 
 
-@pytest.mark.parametrize("seed", [5, 7, 10, 12])
+@pytest.mark.parametrize("seed", [5, 12])
 def test_what_is_repeated_at_once_pushes_no_new_packets_out(tmp_path: Path, seed: int) -> None:
     """Frames that were lost three times: all that followed them is repeated when timers expire; 50 waited at most, once."""
     lost = lost_above_a_satellite(tmp_path, seed, "--virtual", "--duration", "60 s")
