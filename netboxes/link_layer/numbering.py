@@ -31,7 +31,7 @@ class LongLink(Link):
             elif "ring" in settings:
                 frames = _SPARE * (3 * settings["timer"] + self.delay) / self.frame_time(RLP_HEADER)
                 settings.update(_numbers("ring", settings, frames))
-            # What is under way is repeated at once when its timers expire, and none of it may push new frames out.
+            # What is under way may be repeated at once when its timers expire, and is not to push new frames out.
             settings["queue"] = max(int(settings["queue"]), math.ceil(usual["sr-m2"]["timer"] / self.frame_time(ARQ_HEADER)))
         return usual
 
