@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,12 +47,20 @@ events:
   - {{at: {BACK} s, netbox: near, set: {{up: true}}}}
   - {{at: {GONE} s, netbox: near, set: {{up: false}}}}
 """
+#: The other link is not there until the first one is gone, as of a terminal with one radio.
+ONE_AT_A_TIME = f"""\
+  - {{at: 0.5 s, netbox: far, set: {{up: false}}}}
+  - {{at: {GONE + 0.06} s, netbox: far, set: {{up: true}}}}
+"""
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("mobility")
-    (folder / "mobility.yaml").write_text(TOPOLOGY)
+    return ran(TOPOLOGY, tmp_path_factory.mktemp("mobility"))
+
+
+def ran(topology: str, folder: Path) -> dict[str, Any]:
+    (folder / "mobility.yaml").write_text(topology)
     done = subprocess.run(
         [CHECKOUT / "netboxit.py", "run", folder / "mobility.yaml", "--virtual", "--results", folder / "results"],
         check=False,
@@ -61,6 +71,27 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads((folder / "results/latest/metrics.json").read_text())
     return document
+
+
+def interruptions(told: dict[str, Any], serving: str) -> Iterator[tuple[str, str]]:
+    """What each loss was, to a receiver that hears its links go and come, and which link serves it then.
+
+    By section 8.3 of Xylomenos's dissertation: the same link that comes again was in a fade, another one is a handoff.
+    """
+    is_lost = False
+    for event in sorted(told["events"], key=lambda event: float(event["time_s"])):
+        if event["station"] != "mobile":
+            continue
+        if event["kind"] == "link_down":
+            is_lost = is_lost or event["netbox"] == serving
+        elif event["kind"] == "link_up" and is_lost:
+            yield ("fade" if event["netbox"] == serving else "handoff"), event["netbox"]
+            serving, is_lost = event["netbox"], False
+
+
+def test_who_hears_the_links_alone_tells_a_fade_from_a_handoff(told: dict[str, Any], tmp_path: Path) -> None:
+    assert list(interruptions(ran(TOPOLOGY + ONE_AT_A_TIME, tmp_path), "near")) == [("fade", "near"), ("handoff", "far")]
+    assert list(interruptions(told, "near")) == [("fade", "near")]  # the other link is there all the time, and says nothing
 
 
 def test_the_link_tells_both_ends_when_it_goes_and_comes(told: dict[str, Any]) -> None:
