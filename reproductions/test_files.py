@@ -13,7 +13,7 @@ from reproductions.cells import Cells
 from reproductions.comparison import Comparison
 from reproductions.services import independent
 from reproductions.services.conferences import LEVELS
-from reproductions.services.files import FILES_CELLULAR, FILES_OVER_ONE, FILES_OVER_TWO, GOODPUT
+from reproductions.services.files import FILES_CELLULAR, FILES_ELSEWHERE, FILES_OVER_ONE, FILES_OVER_TWO, GOODPUT
 
 Told = dict[tuple[str, str], tuple[float, ...]]
 
@@ -119,3 +119,9 @@ def test_what_a_link_layer_and_tcp_both_repeat_is_not_that_of_the_source_below_l
     missed_by = missed(FILES_OVER_ONE.compare(BothRepeat(ONE_LINK))) - not_reproduced(FILES_OVER_ONE.compare, ONE_LINK)
     again = "bytes that TCP receives again, RLP, most of levels 1 to 3"
     assert missed_by == {f"F4.5, PCS/LAN1: {again}", f"F4.8, WLAN/LAN1: {again}"}
+
+
+def test_another_simulation_has_the_words_of_the_source_of_topologies_without_plots() -> None:
+    files = {topology: Simulated(told(topology, lambda file: file.kbps)) for topology in ("LAN1", "WAN1", "LAN2")}
+    assert missed(FILES_ELSEWHERE.compare(files)) == set()
+    assert len(missed(FILES_ELSEWHERE.compare({**files, "WAN1": files["LAN1"]}))) > 8, "no gain is larger"

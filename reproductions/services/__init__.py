@@ -3,7 +3,7 @@
 
 from reproductions.services.browsing import BROWSING
 from reproductions.services.conferencing import CONFERENCING
-from reproductions.services.files import FILES_CELLULAR, FILES_OVER_ONE, FILES_OVER_TWO, GOODPUT
+from reproductions.services.files import FILES_CELLULAR, FILES_ELSEWHERE, FILES_OVER_ONE, FILES_OVER_TWO, GOODPUT
 from reproductions.services.full_recovery import FULL_RECOVERY
 from reproductions.services.mixes import MIX_OVER_ONE, MIX_OVER_TWO
 from reproductions.services.scheduling import SCHEDULING
@@ -22,6 +22,7 @@ SERVICES = Study(
         FILES_OVER_ONE,
         GOODPUT,
         FILES_OVER_TWO,
+        FILES_ELSEWHERE,
         BROWSING,
         FULL_RECOVERY,
         CONFERENCING,

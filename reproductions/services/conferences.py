@@ -17,7 +17,7 @@ from netboxes.multiservice.validation import arrivals, conference, over, wire
 from reproductions.experiment import Experiment
 from results.intervals import Interval, mean_interval
 
-Topology = Literal["LAN1", "WAN2"]
+Topology = Literal["LAN1", "WAN1", "LAN2", "WAN2"]
 Scheme = Literal["none", "xor", "xor-adaptive", "rlp", "rlp-oos", "sr-m2", "go-back-n", "snoop"]
 LEVELS = (1, 2, 3, 4)
 

@@ -157,6 +157,35 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
     yield independent.beside_files(two, _ANOTHER_STUDY_CELLULAR)
 
 
+def _elsewhere(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
+    """Of the topologies that the source does not plot: WAN1 as LAN1, for Cellular with larger gains, and LAN2 as WAN2."""
+    of_link: dict[str, dict[ProfileName, Plot]] = {
+        topology: {link: _plot(cells[topology], "4.3.1", link, topology) for link in ("cellular", "pcs", "wlan")}
+        for topology in ("WAN1", "LAN2")
+    }
+    wan1, lan2 = of_link["WAN1"], of_link["LAN2"]
+    lan1 = _plot(cells["LAN1"], "4.3.1", "cellular", "LAN1")
+    for scheme in ("sr-m2", "rlp"):
+        for level in LEVELS:
+            (measure,) = FILE.measures
+            gains = [
+                (topology, plot.cells.change_of_means(measure, plot.at(scheme, level), plot.at("none", level)))
+                for topology, plot in (("WAN1", wan1["cellular"]), ("LAN1", lan1))
+            ]
+            what = f"4.3.1, Cellular: gain by {_WORDS[scheme]} at level {level}, WAN1 above LAN1"
+            yield falls(what, "larger gains", gains, PERCENT)
+    for plot in wan1.values():
+        for level in LEVELS:
+            yield plot.order(level, "sr-m2", "none")
+            yield plot.order(level, "rlp", "none")
+    for plot in lan2.values():
+        for level in LEVELS:
+            yield plot.order(level, "sr-m2", "snoop", "none")
+            yield plot.order(level, "rlp", "snoop")
+    for plot in (*wan1.values(), *lan2.values()):
+        yield independent.beside_files(plot)
+
+
 def _hardly_repeated_twice(plot: Plot) -> Iterator[Comparison]:
     """TCP sends again what the link layer still repeats at the most errors alone (4.4.1)."""
     again = replace(plot, quantity=ARRIVED_AGAIN)
@@ -222,4 +251,18 @@ FILES_CELLULAR = CampaignsExperiment(
     campaigns={topology: Path(__file__).with_name(f"files-cellular-{topology.lower()}.yaml") for topology in ("LAN1", "WAN2")},
     compare=_cellular,
     full_repetitions=30,
+)
+FILES_ELSEWHERE = CampaignsExperiment(
+    id="msll 4.3.1",
+    title="files over topologies that the source does not plot",
+    text="WAN1: a WAN and a wireless link; LAN2: two wireless links and a LAN between them. The source says that they are like "
+    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 500 s on the cellular link, and for 120 s otherwise.",
+    campaigns={
+        "LAN1": Path(__file__).with_name("files-cellular-lan1.yaml"),
+        "WAN1": Path(__file__).with_name("files-wan1.yaml"),
+        "LAN2": Path(__file__).with_name("files-lan2.yaml"),
+    },
+    compare=_elsewhere,
+    full_repetitions=30,
+    is_only_full=True,
 )
