@@ -93,3 +93,10 @@ def test_rlp_that_asks_once_loses_what_is_lost_twice(topology: Topology, percent
     share, count = percent / 100, 3 * 20_000
     loss = Conferences.held(3, [cell]).loss(cell).mean
     assert loss == pytest.approx(share, abs=3 * sqrt(share * (1 - share) / count))
+
+
+@pytest.mark.parametrize(("topology", "delay_ms"), [("LAN1", 8.8), ("WAN1", 61.0), ("LAN2", 15.8), ("WAN2", 68.0)])
+def test_without_recovery_packets_take_what_the_wlan_and_its_wires_take(topology: Topology, delay_ms: float) -> None:
+    """4.004 and 3 ms of a WLAN; 1 and 0.8 ms of a LAN, or 50 and 4 ms of a WAN and 0.1 ms for its headers (tables 3.1 to 3.3)."""
+    cell = Cell("wlan", topology, "none", 1)
+    assert Conferences.held(1, [cell]).delay_ms(cell).mean == pytest.approx(delay_ms, abs=0.15)

@@ -20,6 +20,8 @@ from results.intervals import Interval, mean_interval
 Topology = Literal["LAN1", "WAN1", "LAN2", "WAN2"]
 Scheme = Literal["none", "xor", "xor-adaptive", "rlp", "rlp-oos", "sr-m2", "go-back-n", "snoop"]
 LEVELS = (1, 2, 3, 4)
+#: Rate and delay of a LAN and of a WAN (3.3.1).
+_WIRES = {"LAN": ("10 Mbit/s", "1 ms"), "WAN": ("2 Mbit/s", "50 ms")}
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,10 @@ class ConferenceExperiment(Experiment):
 
 
 def hear(cell: Cell, seed: int) -> Heard:
-    """One run. The LAN is in the times of what the base sends; a WAN is between two wireless links, with errors of their own."""
+    """One run. Before one wireless link is a LAN or a WAN, between two of them, each with errors of its own, as well (3.3.1)."""
     packets = conference(cell.link)
+    # The first packet was sent at 1 s, and came out of the LAN so much later.
+    lan_s = packets[0][0] - 1
     # RLP asks three times by default, which is for TCP.
     once = {"attempts": 1} if cell.scheme.startswith("rlp") else {}
     settings = {"scheme": cell.scheme, **once, **({"timer": cell.timer} if cell.timer else {})}
@@ -106,10 +110,13 @@ def hear(cell: Cell, seed: int) -> Heard:
         # ns-3's generator, with small seeds as they are, makes runs alike: the losses of seeds 1 and 3 correlate by 0.45.
         return over(cell.link, frames, settings, errors={"level": cell.level}, seed=repetition_seed(seed, link))
 
-    ran = air(packets, 0)
-    if cell.topology == "WAN2":
-        ran = air(wire(ran.received["mobile"], "2 Mbit/s", "50 ms"), 1)
-    # The first packet was sent at 1 s, and came out of the LAN so much later.
-    before_s = packets[0][0] - 1 if cell.topology == "LAN1" else 0.0
-    late_ms = np.array([1e3 * (at - packets[number][0] + before_s) for number, at in arrivals(ran).items()])
+    begun_s, wired = 0.0, _WIRES[cell.topology[:3]]
+    match cell.topology:
+        case "LAN1":
+            begun_s, ran = lan_s, air(packets, 0)
+        case "WAN1":
+            begun_s, ran = lan_s, air(wire([(at - lan_s, data) for at, data in packets], *wired), 0)
+        case "LAN2" | "WAN2":
+            ran = air(wire(air(packets, 0).received["mobile"], *wired), 1)
+    late_ms = np.array([1e3 * (at - packets[number][0] + begun_s) for number, at in arrivals(ran).items()])
     return Heard(1 - len(late_ms) / len(packets), float(late_ms.mean() + 2 * late_ms.std()))

@@ -203,7 +203,9 @@ class ConferencingExperiment(ConferenceExperiment):
     def carry(
         self, results: Path, tell: Callable[[CampaignStanding], None], *, full: bool = False, few: int | None = None
     ) -> Compared:
-        cells = product(_OF_LINK, _TOPOLOGIES, _SCHEMES, LEVELS)
+        # The source has two topologies more, which it does not plot.
+        topologies: tuple[Topology, ...] = (*_TOPOLOGIES, "WAN1", "LAN2") if full else _TOPOLOGIES
+        cells = product(_OF_LINK, topologies, _SCHEMES, LEVELS)
         seeds, runs = self.held((Cell(*values) for values in cells), full=full, few=few)
         how = f"{seeds} runs for each point, of 2000 s on the cellular and PCS links and of 500 s on the WLAN."
         beside = independent.beside_conferences(runs, seeds, WORDS, _REASONS)

@@ -256,7 +256,7 @@ FILES_ELSEWHERE = CampaignsExperiment(
     id="msll 4.3.1",
     title="files over topologies that the source does not plot",
     text="WAN1: a WAN and a wireless link; LAN2: two wireless links and a LAN between them. The source says that they are like "
-    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 500 s on the cellular link, and for 120 s otherwise.",
+    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 500 s on the cellular link, for 120 s otherwise.",
     campaigns={
         "LAN1": Path(__file__).with_name("files-cellular-lan1.yaml"),
         "WAN1": Path(__file__).with_name("files-wan1.yaml"),
