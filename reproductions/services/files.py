@@ -20,15 +20,11 @@ from results.intervals import Interval
 #: Of what arrives, a share that counts as none.
 _HARDLY = 0.01
 _WORDS = {"none": "Default", "go-back-n": "GBN", "sr-m2": "SR/M2", "rlp": "RLP", "snoop": "Snoop"}
-_FEW_FADES = (
-    "fades come some 12 times in 120 s, and the start of a transfer counts for more than in the source's. In runs of 2000 s it "
-    "is 21 %: 50.6 and 61.1 kbit/s"
+_SMALL_DIFFERENCE = (
+    "Default has 36.7 kbit/s and SR/M2 47.6, each within 8 % of an independent simulation (34.2 and 50.6), whose gain is 48 %: "
+    "a gain is a small difference of two, which six runs tell to 10 %"
 )
-_HALF = (
-    "fades come some 12 times in 120 s. In runs of 2000 s it is 29 %: Default has 37.2 kbit/s and SR/M2 48.1, each within 9 % of "
-    "an independent simulation (34.2 and 50.6), whose gain is 48 %"
-)
-_ALIKE = "both are as fast within what six runs of some 12 fades tell: their intervals overlap"
+_ALIKE = "both are as fast within what six runs tell: their intervals overlap"
 _LEAST_ERRORS = (
     "an independent simulation of the source's links and TCP, with its whole files, has more than the source at the least "
     "errors as well: 28 % over one link, 198 % over two. Why we do not know"
@@ -43,23 +39,27 @@ _SNOOP = (
     "in an independent simulation Snoop is the best up to level 2 as well: 7.9 kbit/s at level 3 against 8.5 by SR/M2. Why we "
     "do not know"
 )
+_FEW_REPEATED = "at the least errors SR/M1 and SR/M2 are the same to 0.1 %, and SR is 2 % slower"
 _LEVEL_3 = "at level 3 both are as fast within what six runs tell: 3.5 and 3.7 kbit/s, intervals overlap"
 _SHORTER_HEADER = (
     "a frame of RLP has a byte less, which is more than what SR/M2 repeats sooner at few errors. The independent simulation has "
     "RLP above at levels 1 and 2, and SR/M2 by 0.3 % at level 3"
 )
+_TIMEOUTS = (
+    "Default, and Snoop over two links, are slower than there where a tenth of the frames and more is lost (Default by 14 to "
+    "27 %, Snoop by 12 to 63 %), so at the timeouts of TCP. Why is not understood: over one WLAN, which loses 6 % at most, all "
+    "is within 5 %"
+)
 _ANOTHER_STUDY_CELLULAR = (
     "that simulation counts a timeout of Go-Back-N from the departure of the oldest frame, ours restarts its timer with each "
-    "acknowledgement, as the source has it: with the other rule ours has 6.5 and 3.0 kbit/s over two links at levels 1 and 3, "
-    "2.5 over one at level 4, within 3 % of it. Snoop over two links is slower than there by 11 to 47 %, also in runs of 3000 s "
-    "(1.2 against 1.6 kbit/s at level 3); why is not understood. Default at the most errors has too few packets in 500 s: six "
-    "runs know its mean to 20 to 40 %"
+    "acknowledgement, as the source has it: with the other rule ours had 6.5 and 3.0 kbit/s over two links at levels 1 and 3, "
+    f"2.5 over one at level 4, within 3 % of it. {_TIMEOUTS}"
 )
-_ANOTHER_STUDY_PCS = "fades come some 12 times in 120 s: at the most errors six runs know these means to 15 to 80 %"
-_ANOTHER_STUDY_WLAN = (
-    "120 s are short there: in runs of 1000 s Default has 220 and 103 kbit/s at levels 2 and 3, 6 and 3 % less than there"
+_ANOTHER_STUDY_PCS = (
+    "fades of two links leave so little that six runs know the means of Default and Snoop at the most errors to 20 %. SR/M2 is "
+    "11 % slower there; why is not understood"
 )
-_MANY_FADES = "fades of two links leave Default from 0.3 to 23 kbit/s of 64 in six runs, so that its mean is known to half of it"
+_MANY_FADES = "fades of two links leave Default 9.2 kbit/s, which six runs know to 19 %; an independent simulation has 7.1"
 
 
 def _plot(cells: Cells, figure: str, link: ProfileName, topology: str, quantity: Quantity = FILE) -> Plot:
@@ -68,8 +68,8 @@ def _plot(cells: Cells, figure: str, link: ProfileName, topology: str, quantity:
 
 def _one_link(cells: Cells) -> Iterator[Comparison]:
     pcs, wlan = _plot(cells, "F4.5", "pcs", "LAN1"), _plot(cells, "F4.8", "wlan", "LAN1")
-    yield pcs.gain("sr-m2", 1, 0.22, _FEW_FADES)
-    yield pcs.gain("sr-m2", 4, 0.44, _HALF)
+    yield pcs.gain("sr-m2", 1, 0.22)
+    yield pcs.gain("sr-m2", 4, 0.44, _SMALL_DIFFERENCE)
     for level in LEVELS:
         yield pcs.order(level, "sr-m2", "snoop")
         yield pcs.order(level, "rlp", "snoop")
@@ -89,7 +89,7 @@ def _one_link(cells: Cells) -> Iterator[Comparison]:
     yield wlan.order(4, "rlp", "snoop")
     for plot in (pcs, wlan):
         yield from _hardly_repeated_twice(plot)
-    yield independent.beside_files(pcs, _ANOTHER_STUDY_PCS)
+    yield independent.beside_files(pcs)
     yield independent.beside_files(wlan)
 
 
@@ -119,13 +119,15 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
         yield wlan.order(level, "sr-m2", "snoop", "none")
     yield independent.beside_files(pcs, _ANOTHER_STUDY_PCS)
-    yield independent.beside_files(wlan, _ANOTHER_STUDY_WLAN)
+    yield independent.beside_files(wlan, _TIMEOUTS)
 
 
 def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
     one, two = (_plot(cells[topology], figure, "cellular", topology) for topology, figure in (("LAN1", "F4.2"), ("WAN2", "F4.3")))
     yield one.gain("rlp", 1, 0.12, _LEAST_GAIN)
-    yield one.gain("rlp", 4, 3.05)
+    yield one.gain(
+        "rlp", 4, 3.05, f"RLP has 5.7 kbit/s, 1 % less than an independent simulation, Default 1.1 and 1.4. {_TIMEOUTS}"
+    )
     for level in LEVELS[:-1]:
         yield one.best(level, "snoop", _SNOOP if level == 3 else "")
     yield one.order(4, "sr-m2", "snoop")
@@ -136,7 +138,7 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
     )
     repeating = replace(one, words={"sr": "SR", "sr-m1": "SR/M1", "sr-m2": "SR/M2"})
     for level in LEVELS:
-        yield repeating.order(level, "sr-m2", "sr-m1", "sr")
+        yield repeating.order(level, "sr-m2", "sr-m1", "sr", reason=_FEW_REPEATED if level == 1 else "")
     for scheme, most in (("sr-m2", 30.0), ("rlp", 23.0)):
         yield two.gain(scheme, 1, 1.4)
         yield two.gain(scheme, 4, most, _WITHIN if scheme == "rlp" else "")
@@ -212,9 +214,9 @@ _JUDGED = (
     "the means, and each end of a range of gains at the least and the most errors, within 25 %."
 )
 _SHORT = (
-    "The source sends files of 10 MB (PCS) and 100 MB (WLAN), we for 120 s, so that a run of the PCS link has some 12 fades and "
-    "its start counts for more. *Nearly equal* is within 5 %, and of Snoop within 10 %. Of GBN on the PCS link the source's text "
-    "says nothing. Bytes that TCP receives again are hardly any up to 1 %."
+    "The source sends files of 10 MB (PCS) and 100 MB (WLAN), we for 1000 and 300 s: 5 to 8 MB, and 6 to 73 MB. *Nearly equal* "
+    "is within 5 %, and of Snoop within 10 %. Of GBN on the PCS link the source's text says nothing. Bytes that TCP receives "
+    "again are hardly any up to 1 %."
 )
 
 FILES_OVER_ONE = CampaignExperiment(
@@ -246,7 +248,7 @@ FILES_CELLULAR = CampaignsExperiment(
     id="msll F4.2-4.4",
     title="files over one cellular link and over two",
     text=f"LAN1 and WAN2 with links of 14.4 kbit/s and frames of 50 bytes. {_JUDGED} The source sends files of 2 MB, which takes "
-    "from 19 minutes to 30 hours, we for 500 s. Goodput is the file's bytes by all that the link layer sent in their direction; "
+    "from 19 minutes to 30 hours, we for 1500 s. Goodput is the file's bytes by all that the link layer sent in their direction; "
     "it is *about equal* within 2 %, *close* within 5 %.",
     campaigns={topology: Path(__file__).with_name(f"files-cellular-{topology.lower()}.yaml") for topology in ("LAN1", "WAN2")},
     compare=_cellular,
@@ -256,7 +258,8 @@ FILES_ELSEWHERE = CampaignsExperiment(
     id="msll 4.3.1",
     title="files over topologies that the source does not plot",
     text="WAN1: a WAN and a wireless link; LAN2: two wireless links and a LAN between them. The source says that they are like "
-    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 500 s on the cellular link, for 120 s otherwise.",
+    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 1500, 1000 and 300 s on the "
+    "cellular and PCS links and the WLAN.",
     campaigns={
         "LAN1": Path(__file__).with_name("files-cellular-lan1.yaml"),
         "WAN1": Path(__file__).with_name("files-wan1.yaml"),
