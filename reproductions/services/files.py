@@ -184,8 +184,11 @@ def _elsewhere(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
         for level in LEVELS:
             yield plot.order(level, "sr-m2", "snoop", "none")
             yield plot.order(level, "rlp", "snoop")
-    for plot in (*wan1.values(), *lan2.values()):
-        yield independent.beside_files(plot)
+    for link, plot in wan1.items():
+        yield independent.beside_files(plot, _ANOTHER_STUDY_CELLULAR if link == "cellular" else "")
+    reasons = {"cellular": _ANOTHER_STUDY_CELLULAR, "pcs": _ANOTHER_STUDY_PCS, "wlan": _TIMEOUTS}
+    for link, plot in lan2.items():
+        yield independent.beside_files(plot, reasons[link])
 
 
 def _hardly_repeated_twice(plot: Plot) -> Iterator[Comparison]:
