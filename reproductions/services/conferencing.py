@@ -13,8 +13,8 @@ from netboxes.multiservice.profiles import ProfileName
 from netboxes.multiservice.validation import NAMES
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
 from reproductions.experiment import Compared
-from reproductions.services import independent
 from reproductions.services.conferences import LEVELS, Cell, ConferenceExperiment, Conferences, Heard, Scheme, Topology
+from reproductions.services.independent import beside_conferences
 from results.intervals import Interval
 from testbed.documents.campaign import CampaignStanding
 
@@ -208,7 +208,7 @@ class ConferencingExperiment(ConferenceExperiment):
         cells = product(_OF_LINK, topologies, _SCHEMES, LEVELS)
         seeds, runs = self.held((Cell(*values) for values in cells), full=full, few=few)
         how = f"{seeds} runs for each point, of 2000 s on the cellular and PCS links and of 500 s on the WLAN."
-        beside = independent.beside_conferences(runs, seeds, WORDS, _REASONS)
+        beside = beside_conferences(runs, seeds, WORDS, _REASONS)
         return Compared(how, [*compare(runs), *beside], runs.record())
 
 

@@ -12,8 +12,8 @@ from netboxes.multiservice.profiles import ProfileName
 from reproductions.campaign_experiment import CampaignExperiment, CampaignsExperiment
 from reproductions.cells import Cells
 from reproductions.comparison import PERCENT, Comparison, Unit, Within, between, falls, near
-from reproductions.services import independent
 from reproductions.services.conferences import LEVELS
+from reproductions.services.independent import beside_files
 from reproductions.services.plots import ARRIVED_AGAIN, FILE, LINK_GOODPUT, Plot, Quantity
 from results.intervals import Interval
 
@@ -89,8 +89,8 @@ def _one_link(cells: Cells) -> Iterator[Comparison]:
     yield wlan.order(4, "rlp", "snoop")
     for plot in (pcs, wlan):
         yield from _hardly_repeated_twice(plot)
-    yield independent.beside_files(pcs)
-    yield independent.beside_files(wlan)
+    yield beside_files(pcs)
+    yield beside_files(wlan)
 
 
 def _goodput(cells: Cells) -> Iterator[Comparison]:
@@ -118,8 +118,8 @@ def _two_links(cells: Cells) -> Iterator[Comparison]:
     for level in LEVELS:
         yield wlan.same("sr-m2", "rlp", level, 0.05)
         yield wlan.order(level, "sr-m2", "snoop", "none")
-    yield independent.beside_files(pcs, _ANOTHER_STUDY_PCS)
-    yield independent.beside_files(wlan, _TIMEOUTS)
+    yield beside_files(pcs, _ANOTHER_STUDY_PCS)
+    yield beside_files(wlan, _TIMEOUTS)
 
 
 def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
@@ -155,8 +155,8 @@ def _cellular(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
     yield goodput.same("sr-m2", "rlp", 1, 0.05, "close")
     yield goodput.order(4, "rlp", "sr-m2")
     yield from _hardly_repeated_twice(one)
-    yield independent.beside_files(one, _ANOTHER_STUDY_CELLULAR)
-    yield independent.beside_files(two, _ANOTHER_STUDY_CELLULAR)
+    yield beside_files(one, _ANOTHER_STUDY_CELLULAR)
+    yield beside_files(two, _ANOTHER_STUDY_CELLULAR)
 
 
 def _elsewhere(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
@@ -185,10 +185,10 @@ def _elsewhere(cells: Mapping[str, Cells]) -> Iterator[Comparison]:
             yield plot.order(level, "sr-m2", "snoop", "none")
             yield plot.order(level, "rlp", "snoop")
     for link, plot in wan1.items():
-        yield independent.beside_files(plot, _ANOTHER_STUDY_CELLULAR if link == "cellular" else "")
+        yield beside_files(plot, _ANOTHER_STUDY_CELLULAR if link == "cellular" else "")
     reasons = {"cellular": _ANOTHER_STUDY_CELLULAR, "pcs": _ANOTHER_STUDY_PCS, "wlan": _TIMEOUTS}
     for link, plot in lan2.items():
-        yield independent.beside_files(plot, reasons[link])
+        yield beside_files(plot, reasons[link])
 
 
 def _hardly_repeated_twice(plot: Plot) -> Iterator[Comparison]:
