@@ -321,7 +321,7 @@ def up(
 ) -> None:
     """Bring a lab up and leave it running."""
     operators.as_root()
-    from system.interruption import noted
+    from system.interruption import heed_no_more, noted
     from testbed import where
 
     with where.planned(file, inventory, lab=name, settings=read_settings(set_values), take=take or ()) as planned:
@@ -330,6 +330,7 @@ def up(
             lab = planned.up_and_ready(progress)
         with noted(lambda: f"lab {lab.name} is up; `netboxit down {lab.name}` takes it down"):
             lab_view.show_up(lab.status(), len(planned.plan.events), json)
+            heed_no_more()
 
 
 @app.command(rich_help_panel=LAB)

@@ -65,6 +65,12 @@ def heeded() -> tuple[signal.Signals, ...]:
     return tuple(number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN)
 
 
+def heed_no_more() -> None:
+    """All is done and told, and the program only ends: what comes now comes too late."""
+    for number in heeded():
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextmanager
 def noted(note: Callable[[], str]) -> Iterator[None]:
     """A with block that says what became of what was done, should it be interrupted or fail: `note` is called then."""

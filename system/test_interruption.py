@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
+from contracts.installation import CHECKOUT
 from system.interruption import SIGNALS, HeldBack, ends_upon_signal
 
 
@@ -80,3 +83,11 @@ def test_what_goes_on_until_a_signal_goes_on_when_nohup_has_it_ignore_the_end_of
         signal.raise_signal(signal.SIGTERM)
     assert ended.is_set()
     signal.signal(signal.SIGHUP, before)
+
+
+def test_what_comes_when_all_is_done_and_told_comes_too_late() -> None:
+    program = (
+        "import signal; from system.interruption import SIGNALS, heed_no_more; heed_no_more(); "
+        "[signal.raise_signal(number) for number in SIGNALS]"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=CHECKOUT, check=False).returncode == 0
