@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from contracts import installation
@@ -324,13 +324,14 @@ def up(
     from system.interruption import heed_no_more, noted
     from testbed import where
 
-    with where.planned(file, inventory, lab=name, settings=read_settings(set_values), take=take or ()) as planned:
-        planned.check()
-        with console.progress(json) as progress:
-            lab = planned.up_and_ready(progress)
-        with noted(lambda: f"lab {lab.name} is up; `netboxit down {lab.name}` takes it down"):
+    with ExitStack() as told:
+        with where.planned(file, inventory, lab=name, settings=read_settings(set_values), take=take or ()) as planned:
+            planned.check()
+            with console.progress(json) as progress:
+                lab = planned.up_and_ready(progress)
+            told.enter_context(noted(lambda: f"lab {lab.name} is up; `netboxit down {lab.name}` takes it down"))
             lab_view.show_up(lab.status(), len(planned.plan.events), json)
-            heed_no_more()
+        heed_no_more()
 
 
 @app.command(rich_help_panel=LAB)

@@ -128,7 +128,7 @@ def test_services_above_a_satellite_recover_what_it_loses_in_a_lab(tmp_path: Pat
 
 @pytest.mark.parametrize("seed", [5, 12])
 def test_what_is_repeated_at_once_pushes_no_new_packets_out(tmp_path: Path, seed: int) -> None:
-    """Frames that were lost three times: all that followed them is repeated when timers expire; 50 waited at most, once."""
+    """The example has room for all that is repeated after a frame that was lost three times; with 50 frames it had not."""
     lost = lost_above_a_satellite(tmp_path, seed, "--virtual", "--duration", "60 s")
     assert lost["transfer"][0] == []
 

@@ -12,7 +12,7 @@ from netboxes.link_layer.service import SETTINGS, Recovery
 #: Bytes of the headers of a data frame, with the common one: of Go-Back-N and Selective Repeat (4.2.1), and of RLP (4.2.2).
 ARQ_HEADER, RLP_HEADER = 3, 2
 #: Frames that wait for a transmitter at most (ns-2 2.1b4, ns-default.tcl).
-QUEUE = 50
+_QUEUE = 50
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Link:
             # Of the module that he ported (ns-2 2.1b4, snoop.h), but the number of connections, which it does not limit.
             "snoop": {"cache": 100, "connections": 256, "timer_floor": 0.1},
         }
-        return {name: {"queue": QUEUE, **settings} for name, settings in schemes.items()}
+        return {name: {"queue": _QUEUE, **settings} for name, settings in schemes.items()}
 
     def settings(self, service: Recovery) -> dict[str, float | int]:
         """Of its scheme: what is said, or else the defaults, as the C++ takes them (layer_json.cc)."""
