@@ -35,9 +35,11 @@ class Reno1999Control : public ns3::TcpNewReno
         return type;
     }
 
-    void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t segments) override
+    /// For each acknowledgement of something new, also of the last segment that a timeout had sent again: of that ns-3 says that
+    /// it acknowledges none.
+    void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> state, std::uint32_t) override
     {
-        TcpNewReno::IncreaseWindow(state, segments);
+        TcpNewReno::IncreaseWindow(state, 1);
         state->m_cWnd = std::min(state->m_cWnd.Get(), LARGEST_WINDOW * state->m_segmentSize);
     }
 
@@ -99,40 +101,89 @@ std::uint32_t Reno1999::SendDataPacket(ns3::SequenceNumber32 sequence, std::uint
     return sent;
 }
 
-/// No limited transmit (RFC 3042 is of 2001): ns-3 counts the first duplicates as segments that have left the network.
 std::uint32_t Reno1999::AvailableWindow() const
 {
-    const auto available = TcpConnection::AvailableWindow();
-    const bool counted = !m_sackEnabled && m_tcb->m_congState == ns3::TcpSocketState::CA_DISORDER;
-    return counted ? available - std::min(available, m_dupAckCount * m_tcb->m_segmentSize) : available;
+    if (m_sackEnabled)
+    {
+        return TcpConnection::AvailableWindow();
+    }
+    auto window = m_tcb->m_cWnd.Get();
+    auto inFlight = BytesInFlight();
+    if (m_tcb->m_congState == ns3::TcpSocketState::CA_LOSS && m_duplicates >= m_retxThresh)
+    {
+        // ns-3 does not heed duplicates after a timeout.
+        window += m_duplicates * m_tcb->m_segmentSize;
+    }
+    else if (m_tcb->m_congState == ns3::TcpSocketState::CA_DISORDER && m_dupAckCount < m_retxThresh)
+    {
+        // No limited transmit (RFC 3042 is of 2001): ns-3 counts the first duplicates as segments that have left the network.
+        inFlight += m_dupAckCount * m_tcb->m_segmentSize;
+    }
+    window = std::min(window, m_rWnd.Get());
+    return window - std::min(window, inFlight);
 }
 
 void Reno1999::ReceivedAck(ns3::Ptr<ns3::Packet> segment, const ns3::TcpHeader& header)
 {
     m_rWnd = std::min(m_rWnd.Get(), LARGEST_WINDOW * m_tcb->m_segmentSize);
     const auto acknowledged = header.GetAckNumber();
-    if (m_sackEnabled || acknowledged <= m_txBuffer->HeadSequence())
+    if (m_sackEnabled)
     {
         TcpConnection::ReceivedAck(segment, header);
-        return;
     }
-    // Of a new acknowledgement NewReno (RFC 6582) concludes that the next segment is lost; Reno does not.
+    else if (acknowledged <= m_txBuffer->HeadSequence())
+    {
+        ReceivedDuplicate(segment, header);
+    }
+    else
+    {
+        ReceivedNewAck(segment, header);
+    }
+}
+
+void Reno1999::ReceivedDuplicate(const ns3::Ptr<ns3::Packet>& segment, const ns3::TcpHeader& header)
+{
+    const bool wasRecovering = m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY;
+    const auto acknowledged = header.GetAckNumber();
+    if (acknowledged == m_txBuffer->HeadSequence() && acknowledged < m_tcb->m_highTxMark && segment->GetSize() == 0)
+    {
+        ++m_duplicates;
+    }
+    TcpConnection::ReceivedAck(segment, header);
+    if (!wasRecovering && m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY)
+    {
+        BeginRecovery();
+        RestartTimer(Timeout());
+    }
+}
+
+/// Of a new acknowledgement NewReno (RFC 6582) concludes that the next segment is lost; Reno does not.
+void Reno1999::ReceivedNewAck(const ns3::Ptr<ns3::Packet>& segment, const ns3::TcpHeader& header)
+{
+    m_duplicates = 0;
     m_txBuffer->ResetRenoSack();
-    const bool ends = m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY && acknowledged < m_recover;
+    const bool ends = m_tcb->m_congState == ns3::TcpSocketState::CA_RECOVERY && header.GetAckNumber() < m_recover;
     const auto recover = m_recover;
-    m_recover = ends ? acknowledged : recover;
+    m_recover = ends ? header.GetAckNumber() : recover;
     TcpConnection::ReceivedAck(segment, header);
     if (ends)
     {
-        // But no second fast retransmission among what had been sent before the first one.
         m_recover = recover;
         m_recoverActive = true;
     }
 }
 
+/// No second fast retransmission before something is acknowledged that is sent from now on.
+void Reno1999::BeginRecovery()
+{
+    m_recover = m_tcb->m_highTxMark + 1;
+    m_recoverActive = true;
+}
+
 void Reno1999::EstimateRtt(const ns3::TcpHeader& header)
 {
     m_history.clear();
+    m_timeoutBefore = Timeout();
     if (m_timed && header.GetAckNumber() >= m_timed->end)
     {
         const auto now = ns3::Simulator::Now();
@@ -170,20 +221,22 @@ ns3::Time Reno1999::Timeout() const
     return ns3::Max(m_timeout * TICK, m_minRto) * m_backoff;
 }
 
-void Reno1999::RestartTimer()
+void Reno1999::RestartTimer(ns3::Time timeout)
 {
     m_rto = Timeout();
     if (m_retxEvent.IsPending())
     {
         m_retxEvent.Cancel();
-        m_retxEvent = ns3::Simulator::Schedule(m_rto, &Reno1999::ReTxTimeout, this);
+        m_retxEvent = ns3::Simulator::Schedule(timeout, &Reno1999::ReTxTimeout, this);
     }
 }
 
+/// While something is on its way, the timer starts again before the acknowledgement's round trip counts (ns-2 has `timerfix_` since
+/// 2001): after a timeout it has the back-off once more.
 void Reno1999::NewAck(const ns3::SequenceNumber32& sequence, bool resetRto)
 {
     TcpConnection::NewAck(sequence, resetRto);
-    RestartTimer();
+    RestartTimer(sequence < m_tcb->m_highTxMark ? m_timeoutBefore : Timeout());
 }
 
 void Reno1999::ReTxTimeout()
@@ -200,10 +253,12 @@ void Reno1999::ReTxTimeout()
         m_smoothed = 0;
     }
     m_timed.reset();
+    m_duplicates = 0;
     const auto threshold = m_congestionControl->GetSsThresh(m_tcb, 0);
     TcpConnection::ReTxTimeout();
     m_tcb->m_ssThresh = threshold; // ns-3 leaves it when a segment is lost again (RFC 5681 of 2009)
-    RestartTimer();
+    BeginRecovery();
+    RestartTimer(Timeout());
 }
 
 } // namespace netboxit

@@ -36,9 +36,12 @@ class Reno1999 : public TcpConnection
         ns3::Time sent;
     };
 
+    void ReceivedDuplicate(const ns3::Ptr<ns3::Packet>& segment, const ns3::TcpHeader& header);
+    void ReceivedNewAck(const ns3::Ptr<ns3::Packet>& segment, const ns3::TcpHeader& header);
+    void BeginRecovery();
     void Sample(std::int64_t ticks);
     ns3::Time Timeout() const;
-    void RestartTimer();
+    void RestartTimer(ns3::Time timeout);
 
     ns3::Time m_began;
     std::optional<TimedSegment> m_timed;
@@ -46,6 +49,8 @@ class Reno1999 : public TcpConnection
     std::int64_t m_variation{0}; ///< quarters of ticks
     std::int64_t m_timeout;      ///< ticks, without back-off
     std::int64_t m_backoff{1};
+    ns3::Time m_timeoutBefore;     ///< with back-off, before the acknowledgement's round trip counts
+    std::uint32_t m_duplicates{0}; ///< acknowledgements in a row
 };
 
 } // namespace netboxit
