@@ -140,6 +140,7 @@ def test_one_multicast_tells_all_members_of_a_network_of_a_change(tmp_path: Path
 
 
 @pytest.mark.lab
+@pytest.mark.long
 def test_one_multicast_tells_all_members_in_a_lab(tmp_path: Path, state: Path) -> None:
     (file := tmp_path / "flat.yaml").write_text(FLAT)
     netboxit("run", file, "--results", tmp_path, "--name", f"fl{os.getpid()}", NETBOXIT_STATE=str(state))
@@ -194,7 +195,7 @@ management:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("ospf", ["", ", ospf: {hello: 1 s}"])
+@pytest.mark.parametrize("ospf", ["", pytest.param(", ospf: {hello: 1 s}", marks=pytest.mark.long)])
 def test_a_router_divides_what_its_netbox_tells(tmp_path: Path, state: Path, ospf: str) -> None:
     lab = f"fo{os.getpid()}"
     here = {"NETBOXIT_STATE": str(state)}

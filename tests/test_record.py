@@ -44,6 +44,7 @@ def means(trace: PathTrace) -> dict[str, float]:
     return {name: sorted(values)[len(values) // 2] for name, values in trace.columns().items()}
 
 
+@pytest.mark.long
 def test_a_known_link_is_recorded_and_played_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
     first = record(tmp_path, 1, "{rate: 4 Mbit/s, delay: 30 ms}", "{rate: 1 Mbit/s, delay: 50 ms, loss: 0.1}")

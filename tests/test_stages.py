@@ -136,6 +136,7 @@ def test_stages_come_and_go_in_a_run_of_a_lab(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.long
 def test_kernels_take_the_windows_that_pink_writes(tmp_path: Path) -> None:
     """In a lab: TCP of Linux, whose ACKs pass a Click router's interface."""
     (file := tmp_path / "topology.yaml").write_text(BEHIND_A_ROUTER)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -122,8 +123,9 @@ def fails(error: BaseException) -> object:
 
 
 def test_a_defect_an_interruption_and_a_failure_are_documents_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["netboxit", "status", "--json"])
     interrupted = console.Interrupted()
     interrupted.add_note("lab x was removed")
