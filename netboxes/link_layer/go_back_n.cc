@@ -56,10 +56,9 @@ void GoBackN::TakeData(const AirFrame& frame)
 
 void GoBackN::DataDeparted(Number number)
 {
-    // A frame that departs before its turn, after the others went back, starts nothing.
-    if (number == m_base || (!m_timer.IsRunning() && m_turn != m_base))
+    if (number == m_base)
     {
-        StartTimer();
+        RestartTimer();
     }
 }
 
@@ -69,21 +68,24 @@ void GoBackN::WindowMoved()
     {
         m_turn = m_base; // they were acknowledged before they were sent again
     }
-    Outstanding() == 0 ? m_timer.Stop() : StartTimer();
+    SendNext(); // the scheduler may have refused the last one
+    RestartTimer();
 }
 
 void GoBackN::TimerFactorChanged()
 {
-    if (m_timer.IsRunning())
-    {
-        m_timer.StartAt(m_started + Timeout());
-    }
+    RestartTimer();
 }
 
-void GoBackN::StartTimer()
+void GoBackN::RestartTimer()
 {
-    m_started = m_port.Time().Now();
-    m_timer.StartAt(m_started + Timeout());
+    const auto& oldest = m_sent[m_base];
+    if (m_turn == m_base || oldest.waiting > 0)
+    {
+        m_timer.Stop(); // it begins when that one departs, if there is one
+        return;
+    }
+    m_timer.StartAt(oldest.departed + Timeout());
 }
 
 void GoBackN::Expired()

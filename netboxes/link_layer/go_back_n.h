@@ -7,7 +7,7 @@ namespace netboxit::multiservice
 {
 
 /// "go-back-n" (section 4.2.1): the receiver takes frames in their order only, and one timer has everything outstanding
-/// sent again.
+/// sent again. It counts from when the oldest frame departed: as that of each frame of Selective Repeat.
 ///
 /// One frame waits in the scheduler at a time, and the rest of the window in the service: the scheduler gives no frame back,
 /// and what it would send before the frame that is missing would be of no use.
@@ -26,15 +26,14 @@ class GoBackN : public ArqService
 
   private:
     void SendNext();
-    void StartTimer();
+    void RestartTimer();
     void Expired();
 
-    Number m_turn{0};      ///< the next one to be sent
-    Number m_unsent{0};    ///< the next one that was never sent
-    bool m_isWaiting{};    ///< a frame, in the scheduler
+    Number m_turn{0};   ///< the next one to be sent
+    Number m_unsent{0}; ///< the next one that was never sent
+    bool m_isWaiting{}; ///< a frame, in the scheduler
     Timer m_timer;
-    std::int64_t m_started{}; ///< the timer, ns
-    bool m_discards{};        ///< the receiver waits for what is sent again
+    bool m_discards{}; ///< the receiver waits for what is sent again
 };
 
 } // namespace netboxit::multiservice

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -100,6 +101,19 @@ TEST(GoBackNTest, AFullWindowGoesBackAtOnce)
     EXPECT_EQ(script.link.DeliveredItems(1), UpTo(100));
     EXPECT_LT(script.link[0].StatisticsOf(0).retransmissions, 12U); // 200 ms and a round trip of 31.6 ms each
     EXPECT_EQ(script.link[0].StatisticsOf(0).timeouts, 1U);
+}
+
+TEST(GoBackNTest, TheTimerCountsFromTheDepartureOfTheOldestFrame)
+{
+    // 100 ms apart, and frame 3 is lost: what is acknowledged meanwhile puts nothing off.
+    Script script(Pcs("go-back-n"), 20, {3}, 20 * SECOND, 100 * MILLISECOND);
+    const auto departures = script.link.Departures(0);
+    const auto again = std::find_if(departures.begin() + 4, departures.end(), [](const auto& one) { return one.sequence == 3; });
+    ASSERT_NE(again, departures.end());
+    const auto later = static_cast<double>(again->ends - departures[3].ends) / SECOND;
+    EXPECT_GE(later, 1.112 + 0.0316); // the timer, and the frame itself
+    EXPECT_LE(later, 1.112 + 2 * 0.0317); // behind another one
+    EXPECT_EQ(script.link.DeliveredItems(1), UpTo(20));
 }
 
 TEST(GoBackNTest, AcknowledgementsTravelWithData)

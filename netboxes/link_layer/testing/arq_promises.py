@@ -23,7 +23,6 @@ class _ArqSender:
     named: set[int] = field(default_factory=set)
     # Go-Back-N.
     turn: int = 0
-    started: int | None = None
     has_expired: bool = False
 
 
@@ -103,10 +102,6 @@ class _Arq(Promise):
             sender.in_transmission = -1
             if frame.index >= sender.base:
                 sender.departed[frame.index] = (at, self.timeout)
-                self.data_departs(sender, frame.index, at)
-
-    def data_departs(self, sender: _ArqSender, index: int, at: int) -> None:
-        """A packet that is not acknowledged."""
 
     def arrives(self, frame: AirFrame, at: int) -> list[int]:
         end = OTHER[frame.end]
@@ -189,22 +184,18 @@ class GoBackN(_Arq):
         return [frame.item]
 
     def _look_at_timer(self, sender: _ArqSender, at: int) -> None:
-        sender.has_expired |= sender.started is not None and at >= sender.started + self.timeout
+        """It counts from when the oldest frame left; not after the others went back, until that has left again."""
+        runs = sender.base in sender.departed and sender.base < sender.turn and sender.base != sender.in_transmission
+        sender.has_expired |= runs and at >= sender.departed[sender.base][0] + self.timeout
 
     def passes(self, at: int) -> None:
         super().passes(at)
         for sender in self.senders:
             self._look_at_timer(sender, at)
 
-    def data_departs(self, sender: _ArqSender, index: int, at: int) -> None:
-        if index == sender.base or sender.started is None:
-            sender.started = at
-
     def acknowledges(self, sender: _ArqSender, number: int, at: int) -> None:
-        if number > sender.base:
-            super().acknowledges(sender, number, at)
-            sender.started = at
-            sender.turn = max(sender.turn, sender.base)
+        super().acknowledges(sender, number, at)
+        sender.turn = max(sender.turn, sender.base)
 
     def new_begins(self, frame: AirFrame) -> None:
         self.senders[frame.end].turn = frame.index + 1
@@ -216,8 +207,6 @@ class GoBackN(_Arq):
         if frame.index != sender.turn:
             keep(sender.has_expired, f"packet {frame.item} is sent again before the timer has expired")
             sender.has_expired = False
-            if sender.started is not None and at >= sender.started + self.timeout:
-                sender.started = None  # it does not run until the first frame has left again
         sender.turn = frame.index + 1
 
 
