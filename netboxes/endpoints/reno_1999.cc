@@ -257,7 +257,10 @@ void Reno1999::ReTxTimeout()
     const auto threshold = m_congestionControl->GetSsThresh(m_tcb, 0);
     TcpConnection::ReTxTimeout();
     m_tcb->m_ssThresh = threshold; // ns-3 leaves it when a segment is lost again (RFC 5681 of 2009)
-    BeginRecovery();
+    if (!m_sackEnabled)
+    {
+        BeginRecovery();
+    }
     RestartTimer(Timeout());
 }
 
