@@ -49,7 +49,6 @@ class ArqService : public Service
         Packet packet{};
         std::int64_t departed{}; ///< the end of its latest transmission, ns
         std::uint32_t waiting{}; ///< transmissions of it that have not ended yet
-        bool isNamed{};          ///< by a NAK
     };
 
     ArqService(ServicePort& port, const Settings& settings);

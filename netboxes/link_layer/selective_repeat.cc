@@ -98,11 +98,6 @@ void SelectiveRepeat::Repeat(Number number)
     {
         return;
     }
-    m_sent[number].isNamed = true;
-    if (!m_named || m_space.Distance(m_base, number) < m_space.Distance(m_base, *m_named))
-    {
-        m_named = number;
-    }
     SendAgain(number);
 }
 
@@ -129,24 +124,6 @@ void SelectiveRepeat::Acknowledged(Number number)
     m_departed.Remove(number);
 }
 
-void SelectiveRepeat::WindowMoved()
-{
-    if (!m_named || IsOutstanding(*m_named))
-    {
-        return;
-    }
-    m_named.reset();
-    for (auto number = m_base; number != m_next && !m_named; number = m_space.Next(number))
-    {
-        if (m_sent[number].isNamed)
-        {
-            m_named = number;
-        }
-    }
-    m_resumed = m_port.Time().Now();
-    TimerFactorChanged();
-}
-
 void SelectiveRepeat::TimerFactorChanged()
 {
     if (m_departed.Front())
@@ -167,7 +144,7 @@ void SelectiveRepeat::Grow(std::size_t capacity)
 
 std::int64_t SelectiveRepeat::ExpiryOf(Number number) const
 {
-    return std::max(m_sent[number].departed, m_resumed) + Timeout();
+    return m_sent[number].departed + Timeout();
 }
 
 void SelectiveRepeat::Expired()
@@ -178,10 +155,6 @@ void SelectiveRepeat::Expired()
     {
         const auto number = static_cast<Number>(*next);
         next = m_departed.After(*next);
-        if (Rests(number))
-        {
-            continue;
-        }
         if (ExpiryOf(number) > now)
         {
             m_timer.StartAt(ExpiryOf(number)); // all others expire later

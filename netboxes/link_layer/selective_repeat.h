@@ -5,8 +5,6 @@
 
 #include "index_list.h"
 
-#include <optional>
-
 namespace netboxit::multiservice
 {
 
@@ -14,9 +12,8 @@ namespace netboxit::multiservice
 /// in a NAK, once for each position of its window. A NAK acknowledges everything before it.
 ///
 /// Each frame has its own time, but all of them the same timeout: the frames that departed are in one list, by their departure,
-/// and one timer serves the first. Where a frame was named, those behind it may have arrived, and no acknowledgement can say
-/// so: their times begin when it is acknowledged. Otherwise a window that waits for one retransmission would be sent again as a
-/// whole.
+/// and one timer serves the first. What arrived behind a missing frame is sent again where that one takes longer than the
+/// timeout, since no acknowledgement can say that it did.
 class SelectiveRepeat : public ArqService
 {
   public:
@@ -29,7 +26,6 @@ class SelectiveRepeat : public ArqService
     void TakeNak(const AirFrame& frame) override;
     void DataDeparted(Number number) override;
     void Acknowledged(Number number) override;
-    void WindowMoved() override;
     void TimerFactorChanged() override;
     void Grow(std::size_t capacity) override;
 
@@ -67,12 +63,6 @@ class SelectiveRepeat : public ArqService
     void Release();
     void Expired();
 
-    /// Whether a frame is behind one that was named.
-    bool Rests(Number number) const
-    {
-        return m_named && m_space.Distance(m_base, number) > m_space.Distance(m_base, *m_named);
-    }
-
     std::int64_t ExpiryOf(Number number) const;
     void SendAgain(Number number);
 
@@ -81,8 +71,6 @@ class SelectiveRepeat : public ArqService
     std::uint32_t m_held{0};
     bool m_isNamed{}; ///< the first missing one, in basic Selective Repeat
     stages::IndexList m_departed; ///< numbers of frames, by their departure
-    std::optional<Number> m_named; ///< the first outstanding one that a NAK has named
-    std::int64_t m_resumed{0};     ///< when the latest named one was acknowledged, ns
     Timer m_timer;
 };
 

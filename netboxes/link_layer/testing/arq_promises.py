@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,8 +15,6 @@ from netboxes.link_layer.testing.promise import OTHER, AirFrame, Facts, Promise,
 @dataclass
 class _ArqSender:
     base: int = 0
-    #: When the window moved last.
-    moved: int = 0
     #: By packet that is not acknowledged: when its frame left last, and the shortest timeout since then.
     departed: dict[int, tuple[int, int]] = field(default_factory=dict)
     in_transmission: int = -1
@@ -129,7 +128,7 @@ class _Arq(Promise):
             return
         sender.departed = {index: left for index, left in sender.departed.items() if index >= number}
         sender.named = {index for index in sender.named if index >= number}
-        sender.base, sender.moved = number, at
+        sender.base = number
 
     def permits(self, frame: AirFrame) -> bool:
         # No frame that was sent a round trip later has overtaken it: it acknowledges a part of this window or of the one before.
@@ -151,10 +150,14 @@ class _Arq(Promise):
         sender, receiver = self.senders[end], self.receivers[end]
         if receiver.acknowledges_at is not None and receiver.acknowledges_at < self.now:
             return "an acknowledgement"
-        left = sender.departed.get(sender.base)
-        if left and max(left[0], sender.moved) + self.timeout < self.now:
+        if self.expiry(sender) < self.now:
             return f"{sender.base}, whose timer has expired"
         return ""
+
+    def expiry(self, sender: _ArqSender) -> float:
+        """Of the oldest frame's timer, which counts from when it left; infinite where it does not run."""
+        left = sender.departed.get(sender.base)
+        return left[0] + self.timeout if left else math.inf
 
     def check_rest(self) -> None:
         for end in (0, 1):
@@ -183,15 +186,15 @@ class GoBackN(_Arq):
         receiver.expected += 1
         return [frame.item]
 
-    def _look_at_timer(self, sender: _ArqSender, at: int) -> None:
-        """It counts from when the oldest frame left; not after the others went back, until that has left again."""
-        runs = sender.base in sender.departed and sender.base < sender.turn and sender.base != sender.in_transmission
-        sender.has_expired |= runs and at >= sender.departed[sender.base][0] + self.timeout
+    def expiry(self, sender: _ArqSender) -> float:
+        # It does not run after the others went back, until the oldest one has left again.
+        runs = sender.base < sender.turn and sender.base != sender.in_transmission
+        return super().expiry(sender) if runs else math.inf
 
     def passes(self, at: int) -> None:
         super().passes(at)
         for sender in self.senders:
-            self._look_at_timer(sender, at)
+            sender.has_expired |= at >= self.expiry(sender)
 
     def acknowledges(self, sender: _ArqSender, number: int, at: int) -> None:
         super().acknowledges(sender, number, at)
