@@ -165,11 +165,18 @@ def test_goodput_is_that_of_ns_2(tmp_path: Path) -> None:
     shares = []
     for (rate, delay, data, loss), kbps in expected.items():
         size = int(data)
-        line = {"rate": BITS[rate], "delay_s": float(delay.removesuffix("ms")) / 1e3, "queue": 50 * (size + 54)}
         duration_s = 60_000 * size * 8e-3 / kbps
         tcp = {**RENO, "mss": size}
-        ends = ([bulk("sender", until_s=duration_s, tcp=tcp)], [bulk("receiver", tcp=tcp)])
-        ran = pair(tmp_path, *ends, loss=float(loss), duration_s=duration_s, **line)
+        ran = pair(
+            tmp_path,
+            [bulk("sender", until_s=duration_s, tcp=tcp)],
+            [bulk("receiver", tcp=tcp)],
+            duration_s=duration_s,
+            rate=BITS[rate],
+            delay_s=float(delay.removesuffix("ms")) / 1e3,
+            queue=50 * (size + 54),
+            loss=float(loss),
+        )
         shares.append(ran["right"]["flows"][0]["received"] * 8e-3 / duration_s / kbps)
         assert shares[-1] == pytest.approx(1, abs=0.06), (rate, loss)
     assert fmean(shares) == pytest.approx(1, abs=0.02)
