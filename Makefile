@@ -11,7 +11,7 @@
 # full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (minutes)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
-# test: what everybody runs, 19 minutes on two cores       test-long: the tests that take longer, as root
+# test: what everybody runs, 16 minutes on two cores       test-long: the tests that take longer, as root
 # fresh-test: runs demo and test on a new Debian 12 without anything, made by mmdebstrap (docs/architecture.md), as root
 # fresh-package: does there what README says of a package that pip installs, as root
 # guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (tens of minutes); as root
