@@ -89,7 +89,11 @@ void LayerEnd::Complete()
 
 void LayerEnd::Deliver(ServiceId, const Packet& packet)
 {
-    if (!packet.IsDelivered())
+    if (packet.IsDelivered())
+    {
+        m_parts.underWay.ArrivedAgain(packet.Item());
+    }
+    else
     {
         m_parts.underWay.Arrived(packet.Item());
     }
@@ -108,6 +112,11 @@ void LayerEnd::GaveUp(ServiceId service, std::uint16_t sequence)
 std::span<const std::uint8_t> LayerEnd::BytesOf(const Packet& packet) const
 {
     return m_parts.underWay.WholeFrame(packet.Item());
+}
+
+void LayerEnd::Keep(const Packet& packet)
+{
+    m_parts.underWay.Keep(packet.Item());
 }
 
 } // namespace netboxit::link_layer

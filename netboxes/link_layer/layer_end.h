@@ -68,6 +68,7 @@ class LayerEnd : public multiservice::LinkHost, private Sender
     void Opened() override;
     void GaveUp(ServiceId service, std::uint16_t sequence) override;
     std::span<const std::uint8_t> BytesOf(const Packet& packet) const override;
+    void Keep(const Packet& packet) override;
 
   private:
     /// What a technology tells frames apart by.

@@ -24,8 +24,8 @@ class LinkHost
     /// Begins to transmit a frame. When the transmission ends, not within this call, the host calls TransmitComplete(). The
     /// frame is valid until then.
     virtual void Transmit(const AirFrame& frame) = 0;
-    /// A packet of the other end for the upper layer. With Snoop a packet may come more than once: packet.IsDelivered() tells
-    /// before the first time.
+    /// A packet of the other end for the upper layer. One that was kept may come more than once, and goes up each time:
+    /// packet.IsDelivered() tells it from the first.
     virtual void Deliver(ServiceId service, const Packet& packet) = 0;
     /// Pacing permits the next packet: IsOpen() is true again.
     virtual void Opened() = 0;
@@ -34,6 +34,10 @@ class LinkHost
     virtual void GaveUp(ServiceId service, std::uint16_t sequence) = 0;
     /// The packet as an Ethernet frame; empty where the host has no bytes. Only Snoop asks.
     virtual std::span<const std::uint8_t> BytesOf(const Packet& packet) const = 0;
+    /// The packet may come to the other end's upper layer more than once: what has bytes keeps them. Only Snoop asks.
+    virtual void Keep(const Packet&)
+    {
+    }
 };
 
 } // namespace netboxit::multiservice

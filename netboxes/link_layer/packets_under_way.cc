@@ -44,6 +44,21 @@ std::uint64_t PacketsUnderWay::Begin(SlotId slot, StationId to, std::uint32_t pi
     return item;
 }
 
+void PacketsUnderWay::Keep(std::uint64_t item)
+{
+    const auto bytes = WholeFrame(item);
+    m_entries[item].kept.assign(bytes.begin(), bytes.end());
+}
+
+void PacketsUnderWay::ArrivedAgain(std::uint64_t item)
+{
+    const auto& entry = m_entries[item];
+    if (!entry.kept.empty())
+    {
+        m_frames.Emit(entry.to, entry.kept);
+    }
+}
+
 void PacketsUnderWay::Arrived(std::uint64_t item)
 {
     auto& entry = m_entries[item];

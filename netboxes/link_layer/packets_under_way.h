@@ -16,8 +16,12 @@ class PacketsUnderWay
 
     /// A frame for a station begins; its number is that of the pieces' packets.
     std::uint64_t Begin(SlotId slot, StationId to, std::uint32_t pieces);
+    /// It may arrive more than once: keeps its bytes, where one piece has all of them.
+    void Keep(std::uint64_t item);
     /// A piece of it has arrived.
     void Arrived(std::uint64_t item);
+    /// A frame that had arrived did once more: where it was kept, it leaves at its station as a frame of its own.
+    void ArrivedAgain(std::uint64_t item);
     /// Nothing refers to a piece of it any more.
     void Settled(std::uint64_t item, bool isDelivered, Drop reason);
     /// So many pieces of it are not sent at all: another piece is lost.
@@ -38,6 +42,7 @@ class PacketsUnderWay
         std::uint32_t arrived{};
         std::uint32_t open{}; ///< pieces that are not settled
         bool isLost{};
+        std::vector<std::uint8_t> kept{}; ///< its bytes
     };
 
     void Close(std::uint64_t item, std::uint32_t pieces);

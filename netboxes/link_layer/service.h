@@ -30,6 +30,10 @@ class ServicePort
     virtual void GaveUp(std::uint16_t sequence) = 0;
     /// The packet as an Ethernet frame, for schemes that look into it; valid during the call. Empty where there is none.
     virtual std::span<const std::uint8_t> BytesOf(const Packet& packet) const = 0;
+    /// The packet may be handed to the upper layer of the other end more than once.
+    virtual void Keep(const Packet&)
+    {
+    }
     virtual Timebase& Time() = 0;
     virtual const LinkFacts& Facts() const = 0;
 };

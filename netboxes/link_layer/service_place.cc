@@ -129,6 +129,11 @@ void ServicePlace::GaveUp(std::uint16_t sequence)
     m_parts.host.GaveUp(m_id, sequence);
 }
 
+void ServicePlace::Keep(const Packet& packet)
+{
+    m_parts.host.Keep(packet);
+}
+
 std::span<const std::uint8_t> ServicePlace::BytesOf(const Packet& packet) const
 {
     return m_parts.host.BytesOf(packet);

@@ -69,6 +69,7 @@ class ServicePlace : public ServicePort
     void Deliver(const Packet& packet) override;
     void GaveUp(std::uint16_t sequence) override;
     std::span<const std::uint8_t> BytesOf(const Packet& packet) const override;
+    void Keep(const Packet& packet) override;
 
     Timebase& Time() override
     {

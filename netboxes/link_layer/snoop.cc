@@ -97,7 +97,10 @@ void Snoop::TakePacket(const Packet& packet)
     else if (segment.payload > 0 || segment.fin)
     {
         const auto id = Find(key);
-        m_connections[id].TakeSegment(segment, packet, m_settings, m_port.Time().Now());
+        if (m_connections[id].TakeSegment(segment, packet, m_settings, m_port.Time().Now()))
+        {
+            m_port.Keep(packet);
+        }
         StartTimer(id);
     }
     Transmit(packet, false);

@@ -36,7 +36,7 @@ void SnoopConnection::Forget()
     m_cached.clear();
 }
 
-void SnoopConnection::TakeSegment(const stages::TcpSegment& segment,
+bool SnoopConnection::TakeSegment(const stages::TcpSegment& segment,
                                   const Packet& packet,
                                   const Settings& settings,
                                   std::int64_t now)
@@ -50,18 +50,21 @@ void SnoopConnection::TakeSegment(const stages::TcpSegment& segment,
     m_highest = IsAfter(segment.End(), m_highest) ? segment.End() : m_highest;
     if (!IsAfter(segment.End(), m_acknowledged))
     {
-        return;
+        return false;
     }
     const auto place = std::ranges::find_if(
         m_cached, [&](const Segment& cached) { return !IsAfter(segment.sequence, cached.sequence); });
     if (place != m_cached.end() && place->sequence == segment.sequence)
     {
         *place = {segment.sequence, segment.End(), packet, now, 0, true};
+        return true;
     }
-    else if (m_cached.size() < settings.cache)
+    if (m_cached.size() >= settings.cache)
     {
-        m_cached.insert(place, {segment.sequence, segment.End(), packet, now, 0, isEarlier});
+        return false;
     }
+    m_cached.insert(place, {segment.sequence, segment.End(), packet, now, 0, isEarlier});
+    return true;
 }
 
 SnoopConnection::Verdict SnoopConnection::TakeAcknowledgement(const stages::TcpSegment& segment, std::int64_t now)

@@ -32,8 +32,8 @@ class SnoopConnection
         Packet again{}; ///< to be sent to the wireless host once more; null: none
     };
 
-    /// A segment with data or FIN goes to the wireless host.
-    void TakeSegment(const stages::TcpSegment& segment, const Packet& packet, const Settings& settings, std::int64_t now);
+    /// A segment with data or FIN goes to the wireless host. Whether it is cached, and so may go there again.
+    bool TakeSegment(const stages::TcpSegment& segment, const Packet& packet, const Settings& settings, std::int64_t now);
     /// A segment with ACK comes from it.
     Verdict TakeAcknowledgement(const stages::TcpSegment& segment, std::int64_t now);
     /// The timer expired: the segment to be sent again; null where there is none.

@@ -134,7 +134,11 @@ void AirEnd::Arrive()
 
 void AirEnd::Deliver(ServiceId, const Packet& packet)
 {
-    if (!packet.IsDelivered())
+    if (packet.IsDelivered())
+    {
+        m_parts.underWay.ArrivedAgain(packet.Item());
+    }
+    else
     {
         m_parts.underWay.Arrived(packet.Item());
     }
@@ -153,6 +157,11 @@ void AirEnd::GaveUp(ServiceId service, std::uint16_t sequence)
 std::span<const std::uint8_t> AirEnd::BytesOf(const Packet& packet) const
 {
     return m_parts.underWay.WholeFrame(packet.Item());
+}
+
+void AirEnd::Keep(const Packet& packet)
+{
+    m_parts.underWay.Keep(packet.Item());
 }
 
 void AirEnd::SetServices(std::vector<ServiceId> ofClasses)

@@ -74,6 +74,7 @@ class AirEnd : public LinkHost
     void Opened() override;
     void GaveUp(ServiceId service, std::uint16_t sequence) override;
     std::span<const std::uint8_t> BytesOf(const Packet& packet) const override;
+    void Keep(const Packet& packet) override;
 
   private:
     struct Waiting

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
+import numpy as np
 import pytest
 
-from netboxes.endpoints.endpoints_under_test import PEER, bulk, host, interface
-from netboxes.engine.virtual import Emulation, Netbox
+from netboxes.endpoints.endpoints_under_test import HOST, PEER, bulk, host, interface, ipv4
+from netboxes.engine.virtual import Emulation, Netbox, emulate
 from netboxes.network.virtual_network import emulate_network
 from netboxes.technology import technologies
 from results.records import Fate
@@ -96,6 +98,20 @@ def test_snoop_holds_duplicate_acknowledgements_back_only_where_it_can_repair() 
     assert base["dropped"].get("suppressed", 0) + mobile["dropped"].get("suppressed", 0) > 50
     assert ran["server"].statistics["segment"]["flows"][0]["retransmissions"] < 20
     assert "retry_limit" not in {name for name, count in ran["air"].statistics["frames"]["lost"].items() if count}
+
+
+def test_what_snoop_repeats_comes_to_the_mobile_each_time_also_when_it_has_it_already() -> None:
+    """An acknowledgement that is lost comes again only if the segment does: a timeout of 0.1 + 4 · 0.25 s, ten times at most
+    (ns-2 2.1b4, snoop.h). Nobody acknowledges here."""
+    segment = ipv4(HOST, PEER, 6, struct.pack(">HHIIHHHH", 5201, 5201, 1, 1, 5 << 12 | 0x10, 65535, 0, 0) + bytes(100))
+    link = {"stations": {"base": {}, "mobile": {}}, "profile": "wlan", "errors": 0.0}
+    link["services"] = [{"class": "default", "scheme": "snoop"}]
+    ran = emulate("multiservice", link, {"base": [(1.0, segment)]}, duration_s=30.0)
+    times = [at for at, _ in ran.received["mobile"]]
+    assert [frame for _, frame in ran.received["mobile"]] == [segment] * 11
+    assert np.diff(times) == pytest.approx([1.1] * 10, abs=1e-6)
+    assert ran.statistics["frames"]["delivered"] + ran.statistics["frames"]["emitted"] >= 11
+    assert ran.statistics["segment"]["stations"]["mobile"]["services"]["default"]["duplicates"] == 10
 
 
 def test_headers_of_tcp_count_with_real_accounting() -> None:
