@@ -30,6 +30,7 @@ _WHY: dict[str, tuple[str, ...]] = {
     "understood yet": (
         "F4.11, Cellular/LAN1: level 1, SR/M2 above Snoop",
         "F4.11, Cellular/LAN1: level 1, RLP above Snoop",
+        "F4.11, Cellular/LAN1: level 2, SR/M2 above Snoop",
         "F4.11, Cellular/LAN1: Snoop against Default, level 3",
         "F4.11, Cellular/LAN1: Snoop against Default, level 4",
         "F4.11, Cellular/LAN1: level 1, RLP most",
