@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from netboxes.endpoints.endpoints_under_test import HOST, PEER, ipv4
 from netboxes.engine.virtual import BROADCAST, Change, Emulation, EmulationFailed, TimedFrame, emulate, udp
 from netboxes.link_layer.link_layer import LinkLayer
 
@@ -209,6 +211,15 @@ def test_services_change_with_their_frames_under_way(before: str, after: str) ->
     ran = over("link", LINK, {"a": packets(1000, 2e-3)}, data_by(before), events=changes)
     assert sorted(numbers(ran, "b")) == list(range(1000))
     assert service(ran, "a", "data")["scheme"] == after
+
+
+def test_a_segment_that_snoop_repeats_comes_each_time_also_when_it_has_come() -> None:
+    """A timeout of 0.1 + 4 · 0.25 s, ten times at most (ns-2 2.1b4, snoop.h). Nobody acknowledges here."""
+    segment = ipv4(HOST, PEER, 6, struct.pack(">HHIIHHHH", 5201, 5201, 1, 1, 5 << 12 | 0x10, 65535, 0, 0) + bytes(100))
+    snoop = {**LAYER, "services": [{"class": "default", "scheme": "snoop"}]}
+    ran = over("link", LINK, {"a": [(1.0, segment)]}, snoop, duration_s=30.0)
+    assert [frame for _, frame in ran.received["b"]] == [segment] * 11
+    assert np.diff([at for at, _ in ran.received["b"]]) == pytest.approx([1.1] * 10, abs=1e-6)
 
 
 def test_services_go_and_come_while_frames_of_theirs_wait() -> None:
