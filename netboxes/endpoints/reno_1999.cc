@@ -231,8 +231,8 @@ void Reno1999::RestartTimer(ns3::Time timeout)
     }
 }
 
-/// While something is on its way, the timer starts again before the acknowledgement's round trip counts (ns-2 has `timerfix_` since
-/// 2001): after a timeout it has the back-off once more.
+/// While something is on its way, the timer starts again before the acknowledgement's round trip counts, as in ns-2 until 2001 (its
+/// `timerfix_`): after a timeout it has the back-off once more.
 void Reno1999::NewAck(const ns3::SequenceNumber32& sequence, bool resetRto)
 {
     TcpConnection::NewAck(sequence, resetRto);

@@ -50,7 +50,7 @@ class Reno1999 : public TcpConnection
     std::int64_t m_timeout;      ///< ticks, without back-off
     std::int64_t m_backoff{1};
     ns3::Time m_timeoutBefore;     ///< with back-off, before the acknowledgement's round trip counts
-    std::uint32_t m_duplicates{0}; ///< acknowledgements in a row
+    std::uint32_t m_duplicates{0}; ///< acknowledgements since the last new one, or timeout
 };
 
 } // namespace netboxit

@@ -33,8 +33,8 @@ _SHORTER_HEADERS = (
     "RLP has 0.3 % more, as in an independent simulation: its headers are a byte shorter, of 250. From level 3 on SR/M2 has more"
 )
 _SNOOP_DIFFERS = (
-    "Snoop has 21 % more over one cellular link at level 4, and over two 12 and 40 % less at levels 3 and 4: each timeout of TCP "
-    "makes the round trips that it measures long. Why that simulation's are not is not understood"
+    "Snoop has 21 % more over one cellular link at level 4, and over two 12 and 40 % less at levels 3 and 4. Why is not "
+    "understood"
 )
 _FEW_SEGMENTS = "over two links so few segments arrive at the most errors that six runs know the means to {share} %"
 _SNOOPS_GOODPUT = "in an independent simulation Snoop's is above at all levels as well: 98.0 to 93.3 % against 97.8 to 91.2 %"
@@ -239,7 +239,7 @@ FILES_ELSEWHERE = CampaignsExperiment(
     id="msll 4.3.1",
     title="files over topologies that the source does not plot",
     text="WAN1: a WAN and a wireless link; LAN2: two wireless links and a LAN between them. The source says that they are like "
-    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 1500, 1000 and 300 s on the "
+    "LAN1, with larger gains on the cellular link, and like WAN2. Files go for 1500, 1000 and 300 s (LAN1's for 3000 s) on the "
     "cellular and PCS links and the WLAN.",
     campaigns={
         "LAN1": Path(__file__).with_name("files-cellular-lan1.yaml"),
