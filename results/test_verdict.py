@@ -219,3 +219,13 @@ def test_the_end_of_a_program_that_a_host_starts_by_itself_is_noted(program: dic
     verdict = verdict_of(nodes=[*FIFO, node_status("web", "host", program=program)])
     assert verdict.to_json()["status"] == "valid"
     assert verdict.notes == [*([note] if note else []), "cores are shared"]
+
+
+@pytest.mark.parametrize(("late", "repeats", "is_told"), [(51, 1, True), (50, 1, False), (51, 0, False)])
+def test_a_link_layer_whose_timers_are_too_short_for_its_technology_is_told(late: int, repeats: int, is_told: bool) -> None:
+    layer = {"frames_arrived": 1000, "frames_late": late}
+    station = {"link_layer": layer, "services": {"data": {"retransmissions": repeats}, "default": {"retransmissions": 0}}}
+    verdict = verdict_of({"segment": {"stations": {"ap": station, "other": {}}}})
+    assert verdict.status == "valid"
+    told = [note for note in verdict.notes if "5% of the link layer's frames from ap took longer" in note]
+    assert verdict.notes == [*told, *PLAN.notes] and len(told) == is_told

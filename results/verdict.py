@@ -20,6 +20,9 @@ OVERLOAD_RATIO = 1e-3
 #: netbox had to do then; beyond one moment in twenty one cannot rely on that having been much.
 STEAL_RATIO = 0.05
 
+#: Of a link layer's frames. Now and then one takes longer; beyond one in twenty it is the settings.
+_LATE_RATIO = 0.05
+
 #: Freezes that are told with their times.
 _MOST_FREEZES = 3
 
@@ -108,6 +111,7 @@ def _netbox(netbox: str, counted: NetboxStatistics, kept: Timekeeping, verdict: 
             f"netbox {netbox}: {missing:,} frame records are missing, so delays and losses inside it are not known"
         )
     _generators(netbox, counted, verdict)
+    _link_layers(netbox, counted, verdict)
     if lines := counted["journal"]["dropped"]:
         verdict.notes.append(
             f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
@@ -190,6 +194,22 @@ def _generators(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> Non
             verdict.degraded.append(
                 f"generator {netbox}.{station}: {behind:,} of {intended:,} frames were never sent, because it was behind "
                 "the clock; the network was offered less than the topology says"
+            )
+
+
+def _link_layers(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
+    """Frames of a link layer that take longer than its timers bear are repeated in vain, and so delay the others further."""
+    stations = counted["segment"].get("stations", {})
+    for station, counters in stations.items() if isinstance(stations, Mapping) else ():
+        if not isinstance(counters, Mapping) or not (frames := counters.get("link_layer")):
+            continue
+        late, arrived = frames.get("frames_late", 0), frames.get("frames_arrived", 0)
+        repeats = sum(service["retransmissions"] for service in counters["services"].values())
+        if repeats and late > _LATE_RATIO * arrived:
+            verdict.notes.append(
+                f"netbox {netbox}: {late / arrived:.0%} of the link layer's frames from {station} took longer than half of its "
+                "timers, so services repeat in vain; in `link_layer` say a lower `rate`, at most what the technology carries, "
+                "acknowledgements included, or a longer `delay`"
             )
 
 

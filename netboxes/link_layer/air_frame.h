@@ -41,6 +41,8 @@ struct AirFrame
     bool standsAlone{};
     /// Not on the air: for statistics.
     bool isRetransmission{};
+    /// Not on the air: it goes before all frames of its service that are not, and behind those that are.
+    bool isUrgent{};
     Packet payload{}; ///< null in control frames
 
     /// Accounted bytes: what it takes of the transmitter's time and what its chance of an error depends on.

@@ -12,11 +12,14 @@ ArqService::Settings ArqService::Settings::Of(const Json& json, const LinkFacts&
 {
     const SchemeSettings settings(json, facts);
     const auto bits = settings.SequenceBits();
+    const bool repeatsFirst = settings.FlagOr("repeats_first", false);
     return {.sequenceBits = bits,
             .window = settings.HalfOf("window", bits),
             .timer = settings.Timer("timer", HeaderFormat{HeaderFields::Arq, bits}.Bytes()),
             .ackDelay = settings.Time("ack_delay"),
-            .hasFreshAcks = settings.FlagOr("fresh_acks", false)};
+            // Acknowledgements of frames that were overtaken would go back.
+            .hasFreshAcks = repeatsFirst || settings.FlagOr("fresh_acks", false),
+            .repeatsFirst = repeatsFirst};
 }
 
 ArqService::ArqService(ServicePort& port, const Settings& settings)
@@ -141,6 +144,7 @@ bool ArqService::Transmit(Number number, bool isRetransmission)
     frame.sequence = number;
     frame.acknowledgement = m_expected;
     frame.isRetransmission = isRetransmission;
+    frame.isUrgent = isRetransmission && m_settings.repeatsFirst;
     frame.payload = sent.packet;
     m_acknowledging.Stop();
     ++sent.waiting;
@@ -158,6 +162,7 @@ void ArqService::SendAcknowledgement()
 {
     auto frame = NewFrame(FrameType::Ack);
     frame.acknowledgement = m_expected;
+    frame.isUrgent = m_settings.repeatsFirst;
     m_port.Emit(std::move(frame));
 }
 

@@ -41,6 +41,7 @@ class ArqService : public Service
         std::int64_t timer{};    ///< ns, from the end of a frame's transmission
         std::int64_t ackDelay{}; ///< ns
         bool hasFreshAcks{};     ///< acknowledgements are written when frames depart, not when they are queued
+        bool repeatsFirst{};     ///< what is repeated, acknowledgements and NAKs go before new frames
     };
 
     /// A frame that is not acknowledged yet.

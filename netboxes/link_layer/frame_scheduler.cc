@@ -24,10 +24,15 @@ void FrameScheduler::Enqueue(AirFrame frame)
 {
     const auto service = frame.service;
     const auto bytes = frame.Bytes();
+    const bool isOvertaking = frame.isUrgent && m_urgent[service].Count() == 0 && m_lines[service].Count() > 0;
     m_bytes += bytes;
     ++m_frames;
-    m_lines[service].Push(std::move(frame));
-    if (m_lines[service].Count() == 1)
+    (frame.isUrgent ? m_urgent : m_lines)[service].Push(std::move(frame));
+    if (isOvertaking)
+    {
+        m_order.TakenOut(service, bytes); // of the one that was first, which begins no earlier
+    }
+    else if (Frames(service) == 1)
     {
         m_order.Begin(service, bytes);
     }
@@ -41,11 +46,16 @@ bool FrameScheduler::IsEmpty() const
 AirFrame FrameScheduler::Dequeue()
 {
     const auto service = static_cast<ServiceId>(m_order.Next());
-    auto frame = m_lines[service].Pop();
-    const auto bytes = frame.Bytes();
-    m_bytes -= bytes;
+    auto frame = TakeFirst(service);
+    m_order.Sent(service, frame.Bytes(), FirstBytes(service));
+    return frame;
+}
+
+AirFrame FrameScheduler::TakeFirst(ServiceId service)
+{
+    auto frame = (m_urgent[service].Count() > 0 ? m_urgent : m_lines)[service].Pop();
+    m_bytes -= frame.Bytes();
     --m_frames;
-    m_order.Sent(service, bytes, FirstBytes(service));
     return frame;
 }
 
@@ -56,16 +66,13 @@ void FrameScheduler::SetShare(ServiceId service, double share)
 
 void FrameScheduler::TakeAll(ServiceId service, std::vector<AirFrame>& taken)
 {
-    auto& line = m_lines[service];
-    if (line.Count() == 0)
+    if (Frames(service) == 0)
     {
         return;
     }
-    while (line.Count() > 0)
+    while (Frames(service) > 0)
     {
-        taken.push_back(line.Pop());
-        m_bytes -= taken.back().Bytes();
-        --m_frames;
+        taken.push_back(TakeFirst(service));
     }
     m_order.TakenOut(service, 0);
 }

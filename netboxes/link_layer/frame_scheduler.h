@@ -12,7 +12,7 @@ namespace netboxit::multiservice
 {
 
 /// Which service's frame goes next: self-clocked fair queueing by the services' shares (section 6.2.3), in which a frame counts
-/// with its header. The order of frames of one service stays. It never idles while a frame waits.
+/// with its header. The order of frames of one service stays, of urgent ones before all others. It never idles while a frame waits.
 class FrameScheduler
 {
   public:
@@ -26,12 +26,12 @@ class FrameScheduler
     /// Only the ratios of shares count, to a millionth. A frame that waits first in its line takes the new share at once.
     void SetShare(ServiceId service, double share);
 
-    /// Takes out all frames of a service; `taken` gets them in their order.
+    /// Takes out all frames of a service; `taken` gets them in the order in which they would go.
     void TakeAll(ServiceId service, std::vector<AirFrame>& taken);
 
     std::size_t Frames(ServiceId service) const
     {
-        return m_lines[service].Count();
+        return m_urgent[service].Count() + m_lines[service].Count();
     }
 
     std::uint64_t Bytes() const
@@ -65,10 +65,19 @@ class FrameScheduler
 
     std::uint32_t FirstBytes(ServiceId service) const
     {
-        return m_lines[service].Count() == 0 ? 0 : m_lines[service].Front().Bytes();
+        return Frames(service) == 0 ? 0 : FirstLine(service).Front().Bytes();
     }
 
+    /// Of a service that has frames: the line of the one that goes next.
+    const Line& FirstLine(ServiceId service) const
+    {
+        return m_urgent[service].Count() > 0 ? m_urgent[service] : m_lines[service];
+    }
+
+    AirFrame TakeFirst(ServiceId service);
+
     queueing::Scfq m_order;
+    std::array<Line, MOST_SERVICES> m_urgent;
     std::array<Line, MOST_SERVICES> m_lines;
     std::uint64_t m_bytes{};
     std::size_t m_frames{};

@@ -40,8 +40,9 @@ bool LayerFrames::Entry::IsDamaged() const
                                    std::ranges::all_of(std::span(rewritten).subspan(headerBytes), [](auto byte) { return byte == 0; }));
 }
 
-LayerFrames::LayerFrames(const SegmentSetup& setup, End end)
-    : m_frames(setup.frames), m_fates(setup.fates), m_end(std::move(end)), m_losses(setup.stations.size())
+LayerFrames::LayerFrames(const SegmentSetup& setup, std::int64_t longest, End end)
+    : m_frames(setup.frames), m_fates(setup.fates), m_longest(longest), m_end(std::move(end)), m_losses(setup.stations.size()),
+      m_arrivals(setup.stations.size())
 {
 }
 
@@ -65,6 +66,7 @@ SlotId LayerFrames::Begin(const Carried& carried, const multiservice::HeaderForm
 void LayerFrames::ResetStatistics()
 {
     std::ranges::fill(m_losses, LossCounts{});
+    std::ranges::fill(m_arrivals, Arrivals{});
 }
 
 bool LayerFrames::Emit(StationId station, Bytes frame)
@@ -174,6 +176,9 @@ void LayerFrames::Deliver(SlotId frame, StationId station)
     {
         const bool isDamaged = entry->IsDamaged();
         m_losses[entry->carried.from][Loss::OnAir] += isDamaged;
+        auto& arrivals = m_arrivals[entry->carried.from];
+        ++arrivals.all;
+        arrivals.late += Now() - entry->begun > m_longest;
         Finish(frame, !isDamaged);
     }
 }

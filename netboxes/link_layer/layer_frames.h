@@ -34,7 +34,15 @@ class LayerFrames : public Frames, public Fates
     /// `hasArrived` says whether the technology delivered the frame undamaged.
     using End = std::function<void(const Carried& carried, bool hasArrived)>;
 
-    LayerFrames(const SegmentSetup& setup, End end);
+    /// Frames of a station that arrived, and how many of them did so late.
+    struct Arrivals
+    {
+        std::uint64_t all{};
+        std::uint64_t late{};
+    };
+
+    /// A frame is late when the technology had it for longer than `longest`, ns.
+    LayerFrames(const SegmentSetup& setup, std::int64_t longest, End end);
 
     /// A frame that the technology is about to have. Its bytes are the headers of Ethernet and of the link layer, in this format.
     SlotId Begin(const Carried& carried, const multiservice::HeaderFormat& format);
@@ -43,6 +51,11 @@ class LayerFrames : public Frames, public Fates
     const LossCounts& LossesOf(StationId from) const
     {
         return m_losses[from];
+    }
+
+    const Arrivals& ArrivalsOf(StationId from) const
+    {
+        return m_arrivals[from];
     }
 
     void ResetStatistics();
@@ -94,11 +107,13 @@ class LayerFrames : public Frames, public Fates
 
     Frames& m_frames;
     Fates& m_fates;
+    std::int64_t m_longest;
     End m_end;
     std::vector<Entry> m_entries;
     std::vector<std::uint32_t> m_unused;
     std::deque<Begun> m_begun; ///< in their order
     std::vector<LossCounts> m_losses; ///< by station
+    std::vector<Arrivals> m_arrivals; ///< likewise
 };
 
 } // namespace netboxit::link_layer

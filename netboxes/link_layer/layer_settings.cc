@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 2> SHARES{"fixed", "measured"};
 constexpr std::array<std::string_view, 2> FACTORS{"services", "share"};
 constexpr std::array<std::string_view, 3> PACINGS{"none", "packet", "batch"};
 
-/// What the frames' numbers mean depends on.
-constexpr std::array NUMBERING{"scheme", "sequence_bits", "block"};
+/// What the frames' numbers mean depends on: with `repeats_first`, in which order those that wait go.
+constexpr std::array NUMBERING{"scheme", "sequence_bits", "block", "repeats_first"};
 
 /// Shares to a millionth count.
 constexpr Range SHARE_RANGE{1e-6, 1000};

@@ -71,6 +71,7 @@ class Link:
             "window": 127,  # "the maximum allowed by our implementation" (5.2.2)
             "ack_delay": self.frame_time(ARQ_HEADER),
             "fresh_acks": False,  # as in his simulator, whose figures come out so
+            "repeats_first": False,  # likewise
             "sequence_bits": 8,
         }
         rlp = {
@@ -80,6 +81,7 @@ class Link:
             "ring": 128,
             "keepalive": profile.keepalive if profile else 17 * frame_s,
             "sequence_bits": 8,
+            "repeats_first": False,
         }
         block = profile.block if profile else 8
         schemes: dict[str, dict[str, float | int]] = {

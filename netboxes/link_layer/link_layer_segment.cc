@@ -28,6 +28,12 @@ const Json& Checked(const Json& settings)
     return settings;
 }
 
+/// For a frame, half of the time for which timers wait for its acknowledgement, unless a service says others; ns.
+std::int64_t LongestWay(const Json& settings)
+{
+    return std::llround(settings.at("defaults").at("sr-m2").at("timer").get<double>() / 2 * 1e9);
+}
+
 } // namespace
 
 LinkLayerSegment::LinkLayerSegment(const SegmentSetup& setup, SegmentMaker makeTechnology, const Json& settings)
@@ -36,6 +42,7 @@ LinkLayerSegment::LinkLayerSegment(const SegmentSetup& setup, SegmentMaker makeT
       m_accounting(Accounting::Kind::Real, m_said.at("frame")), m_underWay(setup),
       m_pool([this](std::uint64_t item, bool isDelivered, multiservice::Drop reason) { m_underWay.Settled(item, isDelivered, reason); }),
       m_frames(setup,
+               LongestWay(m_said),
                [this](const LayerFrames::Carried& carried, bool hasArrived)
                { EndOf(carried.to, carried.from).Take(carried.frame, hasArrived); }),
       m_technology(makeTechnology(
@@ -197,7 +204,13 @@ Json LinkLayerSegment::ReadFrames(StationId station) const
             waiting += end.Layer().QueuedBytes();
         }
     }
-    return {{"frames_sent", frames}, {"sent_bytes", bytes}, {"waiting_bytes", waiting}, {"frames_lost", m_frames.LossesOf(station).ReadOccurred()}};
+    const auto& arrivals = m_frames.ArrivalsOf(station);
+    return {{"frames_sent", frames},
+            {"sent_bytes", bytes},
+            {"waiting_bytes", waiting},
+            {"frames_arrived", arrivals.all},
+            {"frames_late", arrivals.late},
+            {"frames_lost", m_frames.LossesOf(station).ReadOccurred()}};
 }
 
 void LinkLayerSegment::Prepare()

@@ -15,8 +15,8 @@ namespace netboxit::multiservice
 /// |---|---|---|
 /// | none | 7.1 | |
 /// | go-back-n | 4.2.1 | timer, window, ack_delay, sequence_bits |
-/// | sr, sr-m1, sr-m2 | 4.2.1 | the same, fresh_acks |
-/// | rlp, rlp-oos | 4.2.2, 5.2.2 | timer, attempts, ring, keepalive, sequence_bits |
+/// | sr, sr-m1, sr-m2 | 4.2.1 | the same, fresh_acks, repeats_first |
+/// | rlp, rlp-oos | 4.2.2, 5.2.2 | timer, attempts, ring, keepalive, sequence_bits, repeats_first |
 /// | xor | 5.2.1 | block |
 /// | xor-adaptive | 5.2.1 | block, inactivity |
 /// | snoop | 4.2.3 | cache, connections, timer_floor |

@@ -90,7 +90,7 @@ void MultiServiceLink::Set(const Json& settings)
     auto read = LayerSettings::Of(settings);
     if (!read.HasServicesLike(m_settings))
     {
-        throw std::invalid_argument("multiservice: the number of services, schemes, sequence_bits and block change at both "
+        throw std::invalid_argument("multiservice: the number of services, schemes, sequence_bits, block and repeats_first change at both "
                                     "ends of a link at once");
     }
     MakeServices(read); // throws before anything changes
@@ -122,7 +122,7 @@ std::array<MultiServiceLink::NewEnd, 2> MultiServiceLink::NewEnds(
     if (!ends[0].settings.HasServicesLike(ends[1].settings))
     {
         throw std::invalid_argument("multiservice: the two ends of a link differ in their services; give both the same number, "
-                                    "schemes, sequence_bits and block");
+                                    "schemes, sequence_bits, block and repeats_first");
     }
     for (auto& end : ends)
     {

@@ -24,7 +24,10 @@ class LongLink(Link):
 
     def defaults(self) -> dict[str, dict[str, float | int]]:
         usual = super().defaults()
-        for settings in usual.values():
+        for scheme, settings in usual.items():
+            if scheme.startswith(("sr", "rlp")):
+                # As of 3GPP TS 36.322, 5.1.3.1.1: control PDUs, then what is repeated, then new PDUs.
+                settings["repeats_first"] = True
             if "window" in settings:
                 frames = _TIMERS_IN_A_WINDOW * settings["timer"] / self.frame_time(ARQ_HEADER)
                 settings.update(_numbers("window", settings, frames))

@@ -36,7 +36,8 @@ Rlp::Settings Rlp::Settings::Of(const Json& json, const LinkFacts& facts)
                         .ring = settings.HalfOf("ring", bits),
                         .attempts = settings.Integer("attempts", 1, MOST_ATTEMPTS),
                         .timer = settings.Timer("timer", headerBytes),
-                        .keepalive = settings.Time("keepalive")};
+                        .keepalive = settings.Time("keepalive"),
+                        .repeatsFirst = settings.FlagOr("repeats_first", false)};
     // The safety condition of section 4.2.2.
     const auto longest = RingTime(facts, headerBytes, read.ring) - Detection(facts, headerBytes);
     if (read.attempts * read.timer >= longest)
@@ -204,6 +205,7 @@ void Rlp::Repeat(Number number)
     auto frame = NewFrame(FrameType::Data);
     frame.sequence = number;
     frame.isRetransmission = true;
+    frame.isUrgent = m_settings.repeatsFirst;
     frame.payload = m_ring[number];
     m_port.Emit(std::move(frame));
 }
@@ -279,6 +281,7 @@ void Rlp::SendNak(Number number)
     m_named.Remove(number);
     auto frame = NewFrame(FrameType::Nak);
     frame.sequence = number;
+    frame.isUrgent = m_settings.repeatsFirst;
     if (!m_port.Emit(std::move(frame)))
     {
         StartTimer(number);

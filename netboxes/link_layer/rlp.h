@@ -69,6 +69,7 @@ class Rlp : public Service
         std::uint32_t attempts{};
         std::int64_t timer{};     ///< ns
         std::int64_t keepalive{}; ///< ns
+        bool repeatsFirst{};      ///< what is repeated and NAKs go before new frames
     };
 
     Rlp(ServicePort& port, const Settings& settings);

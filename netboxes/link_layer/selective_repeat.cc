@@ -75,6 +75,7 @@ void SelectiveRepeat::SendNak(Number number)
     auto frame = NewFrame(FrameType::Nak);
     frame.sequence = number;
     frame.acknowledgement = m_expected;
+    frame.isUrgent = m_settings.repeatsFirst;
     m_port.Emit(std::move(frame));
 }
 

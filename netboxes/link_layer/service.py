@@ -16,8 +16,8 @@ BY_LOSS: Final = "by-loss"
 Interval = Annotated[float, Quantity(TIME, 1e-6, 1e3)]
 
 _GO_BACK_N = ("timer", "window", "ack_delay", "sequence_bits")
-_SR = (*_GO_BACK_N, "fresh_acks")
-_RLP = ("timer", "attempts", "ring", "keepalive", "sequence_bits")
+_SR = (*_GO_BACK_N, "fresh_acks", "repeats_first")
+_RLP = ("timer", "attempts", "ring", "keepalive", "sequence_bits", "repeats_first")
 #: The settings of each scheme.
 SETTINGS: dict[SchemeName, tuple[str, ...]] = {
     "none": (),
@@ -58,7 +58,13 @@ class Recovery(BaseModel):
     fresh_acks: bool | None = Field(
         None,
         description="sr: acknowledgements say what is known when their frame departs, not when it is queued as in the source: "
-        "behind data of their own service old ones make the other end repeat what came long ago. False.",
+        "behind data of their own service old ones make the other end repeat what came long ago. False, but always so with "
+        "`repeats_first`.",
+    )
+    repeats_first: bool | None = Field(
+        None,
+        description="sr, rlp: what is repeated, acknowledgements and NAKs go before new frames of their service, and not behind "
+        "those that wait, as in the source; acknowledgements are fresh then. Default: false; above a technology true.",
     )
     sequence_bits: int | None = Field(None, ge=3, le=16, description="go-back-n, sr, rlp: of sequence numbers, 8.")
     attempts: int | None = Field(

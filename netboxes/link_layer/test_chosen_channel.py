@@ -56,6 +56,7 @@ def schemes(draw: st.DrawFn, name: str, like: Scheme | None = None) -> Scheme:
         bits = like["sequence_bits"] if like else draw(st.integers(3, 5))
         scheme |= {"sequence_bits": bits, "window": draw(st.integers(1, 2 ** (bits - 1)))}
         scheme |= {"timer": draw(st.integers(10, 300)) / 1e4, "ack_delay": draw(st.integers(1, 50)) / 1e4}
+        scheme["repeats_first"] = name != "go-back-n" and _repeats_first(draw, like)
         scheme["fresh_acks"] = name != "go-back-n" and draw(st.booleans())
         scheme["queue"] = draw(QUEUES)
     elif name.startswith("rlp"):
@@ -68,6 +69,7 @@ def schemes(draw: st.DrawFn, name: str, like: Scheme | None = None) -> Scheme:
         timer = draw(st.integers(shortest, (longest - 1) // attempts))
         scheme |= {"sequence_bits": bits, "ring": ring, "attempts": attempts, "timer": timer / 1e9}
         scheme["keepalive"] = draw(st.integers(10, 200)) / 1e4
+        scheme["repeats_first"] = _repeats_first(draw, like)
     elif name.startswith("xor"):
         scheme["block"] = like["block"] if like else draw(st.one_of(st.integers(1, 4), st.sampled_from((8, 84, 85, 127))))
         if name == "xor-adaptive":
@@ -75,6 +77,10 @@ def schemes(draw: st.DrawFn, name: str, like: Scheme | None = None) -> Scheme:
     elif name == "none":
         scheme["queue"] = draw(QUEUES)
     return scheme
+
+
+def _repeats_first(draw: st.DrawFn, like: Scheme | None) -> bool:
+    return bool(like["repeats_first"]) if like else draw(st.booleans())
 
 
 def sizes(name: str) -> st.SearchStrategy[int]:

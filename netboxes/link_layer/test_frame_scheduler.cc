@@ -369,6 +369,56 @@ TEST(FrameSchedulerTest, ASharesChangeHoldsForFramesThatWait)
     EXPECT_NEAR(sent[0], 100, 2);
 }
 
+TEST(FrameSchedulerTest, UrgentFramesGoBeforeOthersOfTheirServiceAndTakeNothingFromOtherServices)
+{
+    // Two services with the same share, each of frames of 100 bytes: they take turns, whichever frames of one are urgent.
+    FrameScheduler scheduler;
+    scheduler.SetShare(0, 1);
+    scheduler.SetShare(1, 1);
+    for (std::uint16_t number = 0; number < 4; ++number)
+    {
+        scheduler.Enqueue(Frame(0, 100, number));
+        scheduler.Enqueue(Frame(1, 100, number));
+    }
+    for (std::uint16_t number = 10; number < 12; ++number)
+    {
+        auto frame = Frame(1, 100, number);
+        frame.isUrgent = true;
+        scheduler.Enqueue(std::move(frame));
+    }
+    EXPECT_EQ(scheduler.Frames(1), 6U);
+    EXPECT_EQ(scheduler.Bytes(), 1000U);
+    std::array<std::vector<std::uint16_t>, 2> gone;
+    while (!scheduler.IsEmpty())
+    {
+        const auto frame = scheduler.Dequeue();
+        gone[frame.service].push_back(frame.sequence);
+        const bool bothWait = scheduler.Frames(0) > 0 && scheduler.Frames(1) > 0;
+        EXPECT_TRUE(!bothWait || std::abs(std::ssize(gone[0]) - std::ssize(gone[1])) <= 1);
+    }
+    EXPECT_EQ(gone[0], (std::vector<std::uint16_t>{0, 1, 2, 3}));
+    EXPECT_EQ(gone[1], (std::vector<std::uint16_t>{10, 11, 0, 1, 2, 3}));
+}
+
+TEST(FrameSchedulerTest, AnUrgentFrameHasTheStampOfItsOwnLength)
+{
+    // The first frame of service 1 would end at 200; an urgent one of 50 in its place ends at 50, before that of service 0 at 100.
+    FrameScheduler scheduler;
+    scheduler.SetShare(0, 1);
+    scheduler.SetShare(1, 1);
+    scheduler.Enqueue(Frame(0, 100, 0));
+    scheduler.Enqueue(Frame(1, 200, 1));
+    auto urgent = Frame(1, 50, 2);
+    urgent.isUrgent = true;
+    scheduler.Enqueue(std::move(urgent));
+    std::vector<std::uint16_t> gone;
+    while (!scheduler.IsEmpty())
+    {
+        gone.push_back(scheduler.Dequeue().sequence);
+    }
+    EXPECT_EQ(gone, (std::vector<std::uint16_t>{2, 0, 1}));
+}
+
 TEST(FrameSchedulerTest, AServicesFramesCanBeTakenOut)
 {
     FrameScheduler scheduler;

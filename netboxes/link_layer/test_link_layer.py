@@ -148,6 +148,29 @@ def test_frames_go_at_the_pace_of_the_layer_with_its_header_and_nothing_else() -
     assert [data for _, data in ran.received["b"]] == [data for _, data in packets(20, 0.0)]
 
 
+@pytest.mark.parametrize("scheme", ["sr", "sr-m1", "sr-m2", "rlp"])
+def test_a_saturated_service_carries_what_the_layer_does_but_what_is_lost(scheme: str) -> None:
+    """1 - p. Its queue holds 92 ms, timers are 46 ms: what is repeated, and acknowledgements, go before what waits."""
+    count, p = 9000, 0.01
+    back = packets(2000, 3e-3, payload=40, ends=(1, 0))
+    ran = over("link", {**LINK, "loss": p}, {"a": packets(count, 0.7e-3), "b": back}, data_by(scheme, queue=100))
+    frame_s = 8 * (1000 + HEADERS + DISPATCH + 3) / 9e6
+    from_s, until_s = 1.5, 7.0
+    carried = sum(from_s < at < until_s for at, _ in ran.received["b"])
+    assert carried == pytest.approx((1 - p) * (until_s - from_s) / frame_s, rel=0.02)
+    assert numbers(ran, "b") == sorted(numbers(ran, "b"))
+    lost = ran.statistics["segment"]["stations"]["a"]["link_layer"]["frames_lost"]["on_air"]
+    assert service(ran, "a", "data")["retransmissions"] < 3 * lost
+    assert numbers(ran, "a") == list(range(2000))
+
+
+@pytest.mark.parametrize(("rate", "late"), [("10 Mbit/s", (0.0, 0.0)), ("5 Mbit/s", (0.5, 1.0))])
+def test_frames_that_wait_in_a_technology_slower_than_its_layer_are_told(rate: str, late: tuple[float, float]) -> None:
+    ran = over("link", {**LINK, "rate": rate}, {"a": packets(2000, 1e-3)}, data_by("sr-m2"))
+    of_a = ran.statistics["segment"]["stations"]["a"]["link_layer"]
+    assert late[0] <= of_a["frames_late"] / of_a["frames_arrived"] <= late[1]
+
+
 def test_longer_packets_go_in_pieces_and_arrive_whole() -> None:
     layer = {**data_by("sr-m2"), "frame": "200 B"}
     ran = over("link", {**LINK, "loss": 0.05}, {"a": packets(500, 4e-3)}, layer)

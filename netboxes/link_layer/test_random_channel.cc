@@ -115,10 +115,21 @@ std::vector<Case> Cases()
         cases.push_back({scheme, Arq(scheme, 0.003, 0.001, 4, 3), LOSSY, promise}); // expires before any answer
         cases.push_back({scheme, Arq(scheme, 0.02, 0.0005, 1, 3), LOSSY, promise}); // stop and wait
     }
+    const auto first = [](Json scheme)
+    {
+        scheme["repeats_first"] = true;
+        return scheme;
+    };
+    for (const char* const scheme : {"sr", "sr-m1", "sr-m2"})
+    {
+        cases.push_back({scheme, first(Arq(scheme, 0.04, 0.001, 100)), REORDERING, {true, true}});
+        cases.push_back({scheme, first(Arq(scheme, 0.003, 0.001, 4, 3)), LOSSY, {true, true}});
+    }
     for (const char* const scheme : {"rlp", "rlp-oos"})
     {
         const Promise promise{scheme == std::string("rlp"), false};
-        cases.push_back({scheme, RlpOf(scheme, 3, 0.025, 0.05), REORDERING, promise});
+        cases.push_back({scheme, first(RlpOf(scheme, 3, 0.024, 0.05)), REORDERING, promise});
+        cases.push_back({scheme, RlpOf(scheme, 3, 0.024, 0.05), REORDERING, promise});
         cases.push_back({scheme, RlpOf(scheme, 1, 0.025, 0.05), LOSSY, promise});
         cases.push_back({scheme, RlpOf(scheme, 1, 0.015, 0.02, 32, 6), INDEPENDENT, promise});
         cases.push_back({scheme, RlpOf(scheme, 4, 0.025, 0.02, 2000, 12), REORDERING, promise});

@@ -60,7 +60,7 @@ class _Arq(Promise):
         self.overtaking = max(0, self.space - 2 * self.widest - 1)
 
     def set(self, scheme: Scheme) -> None:
-        if scheme["fresh_acks"] != self.scheme["fresh_acks"]:
+        if self._has_fresh_acks(scheme) != self._has_fresh_acks(self.scheme):
             # Those that were queued before tell what had come then.
             for receiver in self.receivers:
                 receiver.told = 0
@@ -69,6 +69,10 @@ class _Arq(Promise):
         self._set_limits()
         for sender in self.senders:
             sender.departed = {index: (at, min(least, self.timeout)) for index, (at, least) in sender.departed.items()}
+
+    @staticmethod
+    def _has_fresh_acks(scheme: Scheme) -> bool:
+        return bool(scheme["fresh_acks"] or scheme["repeats_first"])
 
     def is_full(self, end: int) -> str:
         return "window_full" if len(self.packets[end]) - self.senders[end].base >= self.scheme["window"] else ""
@@ -92,7 +96,7 @@ class _Arq(Promise):
         frame.acknowledged = receiver.expected - behind
         keep(frame.acknowledged >= receiver.told, f"acknowledges all before {frame.acknowledgement}, which is wrong or goes back")
         receiver.told = frame.acknowledged
-        if self.scheme["fresh_acks"]:
+        if self._has_fresh_acks(self.scheme):
             keep(behind == 0, "a fresh acknowledgement tells what had come earlier")
 
     def departs(self, frame: AirFrame, at: int) -> None:
@@ -223,6 +227,10 @@ class SelectiveRepeat(_Arq):
             frame.index in sender.named or at >= left + timeout or frame.index < sender.base,
             f"packet {frame.item} is sent again, and nobody has named it, nor has its timer expired",
         )
+
+    def new_begins(self, frame: AirFrame) -> None:
+        first = [*self.receivers[frame.end].queued_naks, *self.senders[frame.end].named]
+        keep(not (self.scheme["repeats_first"] and first), f"packet {frame.item}, a new one, goes before {first}")
 
     def takes_data(self, receiver: _ArqReceiver, frame: AirFrame) -> list[int]:
         index = frame.index

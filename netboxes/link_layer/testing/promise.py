@@ -152,7 +152,7 @@ class Promise:
 
     def is_like(self, scheme: Scheme) -> bool:
         """Whether other settings leave the service in its place."""
-        return all(self.scheme.get(key) == scheme.get(key) for key in ("scheme", "sequence_bits", "block"))
+        return all(self.scheme.get(key) == scheme.get(key) for key in ("scheme", "sequence_bits", "block", "repeats_first"))
 
     def undelivered(self, end: int) -> list[int]:
         """What a scheme that takes its place has to send."""

@@ -123,6 +123,10 @@ class Rlp(Promise):
         receiver.late_naks.remove(late)
         return late
 
+    def new_begins(self, frame: AirFrame) -> None:
+        first = [*self.receivers[frame.end].queued_naks, *self.senders[frame.end].asked_for]
+        keep(not (self.scheme["repeats_first"] and first), f"packet {frame.item}, a new one, goes before {first}")
+
     def again(self, frame: AirFrame, at: int) -> None:
         asked_for = self.senders[frame.end].asked_for
         keep(bool(asked_for) and asked_for.popleft() == frame.index, f"packet {frame.item} is sent again; no NAK asked for it")
