@@ -35,6 +35,10 @@ SETTINGS: dict[SchemeName, tuple[str, ...]] = {
 }
 
 
+#: What both ends of a link need alike besides the scheme: what numbers of frames mean depends on it.
+NUMBERING = ("sequence_bits", "block", "repeats_first")
+
+
 class Recovery(BaseModel):
     """A scheme and its settings."""
 

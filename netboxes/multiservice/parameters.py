@@ -9,12 +9,13 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from contracts.errors import listed
 from contracts.netbox_configuration import Limit
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.errors.loss import Loss
 from netboxes.limits import limits_of
 from netboxes.link_layer.link import Link
-from netboxes.link_layer.service import Service, Services
+from netboxes.link_layer.service import NUMBERING, Service, Services
 from netboxes.link_layer.service_checks import check_classes, check_timers, why_unfit
 from netboxes.multiservice.profiles import PROFILES, ProfileName
 from netboxes.queueing.queue import Queue, queue_or_short
@@ -206,17 +207,22 @@ class Parameters(Technology):
         ends = {name: station.services or self.services for name, station in self.stations.items()}
         for services in (self.services, *ends.values()):
             check_classes(services)
-        one, other = ([(service.traffic_class, service.schemes()) for service in services] for services in ends.values())
-        if one != other:
+        named = {name: ", ".join(map(self._named, services)) or "none" for name, services in ends.items()}
+        if len(set(named.values())) > 1:
             raise ValueError(
-                f"the ends differ: {' and '.join(f'{name} has {_listed(services)}' for name, services in ends.items())}; "
-                "both need the same schemes for the same classes, in the same order"
+                f"the ends differ: {' and '.join(f'{name} has {words}' for name, words in named.items())}; "
+                f"both need the same schemes for the same classes, in the same order, with the same {listed(NUMBERING, 'and')}"
             )
         for name, services in ends.items():
             for service in services:
                 check_timers(service, replace(self.link, rate=self.stations[name].rate or self.link.rate))
         return self
 
-
-def _listed(services: list[Service]) -> str:
-    return ", ".join(f"{service.traffic_class}: {' or '.join(service.schemes())}" for service in services) or "none"
+    def _named(self, service: Service) -> str:
+        """A service by what its other end has to have, too."""
+        schemes = []
+        for recovery in service.recoveries():
+            settings = self.link.settings(recovery)
+            alike = [f"{key} {settings[key]}".lower() for key in NUMBERING if key in settings]
+            schemes.append(recovery.scheme + (f" ({', '.join(alike)})" if alike else ""))
+        return f"{service.traffic_class}: {' or '.join(schemes)}"

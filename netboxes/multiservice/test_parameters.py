@@ -109,7 +109,15 @@ def services(*said: dict[str, Any], profile: str = "cellular") -> dict[str, Any]
                 "services": [{"class": "a", "scheme": "sr"}],
                 "stations": {"x": {"services": [{"class": "a"}]}, "y": {}},
             },
-            "the ends differ: x has a: none and y has a: sr",
+            "the ends differ: x has a: none and y has a: sr (sequence_bits 8, repeats_first false)",
+        ),
+        (
+            {
+                "profile": "pcs",
+                "services": [{"class": "a", "scheme": "xor"}],
+                "stations": {"x": {"services": [{"class": "a", "scheme": "xor", "block": 4}]}, "y": {}},
+            },
+            "the ends differ: x has a: xor (block 4) and y has a: xor (block 8)",
         ),
     ],
 )
