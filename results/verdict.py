@@ -207,9 +207,9 @@ def _link_layers(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> No
         repeats = sum(service["retransmissions"] for service in counters["services"].values())
         if repeats and late > _LATE_RATIO * arrived:
             verdict.notes.append(
-                f"netbox {netbox}: {late / arrived:.0%} of the link layer's frames from {station} took longer than half of its "
-                "timers, so services repeat in vain; in `link_layer` say a lower `rate`, at most what the technology carries, "
-                "acknowledgements included, or a longer `delay`"
+                f"netbox {netbox}: {late / arrived:.0%} of the link layer's frames from {station} took longer than half of the "
+                "default timer; with that services repeat what is not lost; in `link_layer` say a lower `rate`, at most what the "
+                "technology carries, acknowledgements included, or a longer `delay`"
             )
 
 

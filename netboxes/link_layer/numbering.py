@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Windows and rings above a technology, which may have many more frames under way than the links of the source."""
+"""What schemes have above a technology where nobody says it: windows and rings for many frames under way, repeats first."""
 
 from __future__ import annotations
 
