@@ -45,8 +45,8 @@ _MANY_FADES = "Default has 10.3 kbit/s, which six runs know to 22 %; an independ
 _ELSEWHERE = {
     "WAN1": {"cellular": "Snoop has 23 % more at level 4, as over LAN1. Why is not understood"},
     "LAN2": {
-        "cellular": "Snoop has 34 % less at level 4, as over WAN2. Why is not understood. Default has 0.15 kbit/s, which six runs "
-        "know to 41 %; an independent simulation has 0.18",
+        "cellular": "Snoop has 34 % less at level 4, as over WAN2. Why is not understood. Default has 0.15 kbit/s, which six "
+        "runs know to 41 %; an independent simulation has 0.18",
         "pcs": "Default has 13.3 kbit/s at level 4, which six runs know to 15 %; an independent simulation has 9.7. Why is not "
         "understood. Snoop has 10 % more at level 3, where runs of that simulation deviate by 14 %",
         "wlan": f"Default has 39 kbit/s. {_FEW_SEGMENTS.format(share=22).capitalize()}",
